@@ -56,7 +56,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'A workflow that is reset makes the attempt once more that an operator had ordered before.',
     caughtBy: catchers(
       'test/db/deliveries/repeated-steps.test.ts',
-      'an operator action takes effect once, even when its step is repeated, and the latest fifty are kept',
+      'an operator action takes effect once, even if its step is repeated; the latest fifty are kept',
     ),
   },
   {
@@ -67,7 +67,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'A request leaves after an operator was assured that none would.',
     caughtBy: catchers(
       'test/db/deliveries/repeated-steps.test.ts',
-      'no attempt begins of a delivery that an operator has stopped since it was read',
+      'no attempt begins once an operator has stopped the delivery',
     ),
   },
   {
@@ -78,7 +78,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Deliveries under retry are gone with their week.',
     caughtBy: catchers(
       'test/db/retention/weeks.test.ts',
-      'kept an open delivery keeps its partitions; what is finished beside it goes, and when it ends the rest',
+      'keeping rows an open delivery keeps its partitions; finished ones beside it go, and the rest once it ends',
     ),
   },
   {
@@ -89,7 +89,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'A delivery that is written as its week is dropped is gone.',
     caughtBy: catchers(
       'test/db/retention/weeks.test.ts',
-      'beside traffic a delivery that is being written as its week is dropped is not lost, and nobody waits for the drop',
+      'during traffic a delivery written while its week is dropped is not lost, and nobody waits for the drop',
     ),
   },
   {
@@ -143,7 +143,7 @@ export const deliveryDefects: readonly Defect[] = [
       'With the ordering latest, the newer version comes while the receiver is still working on the older one.',
     caughtBy: catchers(
       'test/db/outbox/order-of-records.test.ts',
-      'one whose next attempt is under way is not replaced, and the newest goes on waiting behind it',
+      'a delivery with an attempt under way is not superseded, and the newest stays blocked',
     ),
   },
   {
@@ -165,7 +165,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Although a recovery is paused, one delivery of a record follows the other.',
     caughtBy: catchers(
       'test/db/outbox/claimed-at-write.test.ts',
-      'the next one of a record in a recovery is left to a claim, which a pause of the recovery holds back',
+      'the next of a record in a recovery waits for a claim, which a pause of the recovery prevents',
     ),
   },
   {
@@ -176,7 +176,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Of two events of one write the second may arrive first.',
     caughtBy: catchers(
       'test/db/outbox/claimed-at-write.test.ts',
-      'of a webhook with an order it gets the first of a record, and the next one when that has ended',
+      'an ordered webhook’s relay gets the first delivery of a record, then the next once that has ended',
     ),
   },
   {

@@ -18,8 +18,8 @@ export const queueDefects: readonly Defect[] = [
     noticed:
       'A worker that stood still for a while takes away what another one has under way: it is sent twice.',
     caughtBy: plan(
-      'a delivery that was accepted gets its result, and keeps its place in the queue if another process has claimed it meanwhile',
-      'a delivery that failed gets its result, and keeps its place in the queue if another process has claimed it meanwhile',
+      'a delivery that was accepted gets its result but keeps its place if another process has claimed it',
+      'a delivery that failed gets its result but keeps its place if another process has claimed it',
     ),
   },
   {
@@ -28,9 +28,7 @@ export const queueDefects: readonly Defect[] = [
     text: `and \${isSoon} then f.next else now() end`,
     replacement: `and \${isSoon} then now() else now() end`,
     noticed: 'A receiver that fails in a burst gets all its attempts at once.',
-    caughtBy: plan(
-      'a failed delivery is never claimed before the time of its retry, and then with its count',
-    ),
+    caughtBy: plan('a failed delivery is never claimed before its retry is due, and then with its count'),
   },
   {
     name: 'changed-webhook-not-noticed',
@@ -39,7 +37,7 @@ export const queueDefects: readonly Defect[] = [
     replacement: `(\${generation} > \${sql(webhook)}.generation)`,
     noticed: 'A receiver that was repaired and activated waits for hours for the retries of before.',
     caughtBy: plan(
-      'if its webhook was activated during the attempt, the next one follows after the first wait of the policy, not after a later one',
+      'after an activation during the attempt, the next one is due after the first wait of the policy',
     ),
   },
   {
@@ -51,7 +49,7 @@ export const queueDefects: readonly Defect[] = [
       'The failure of a worker that was given up counts, while another one has the same attempt under way.',
     caughtBy: catchers(
       'test/db/deliveries/attempt-ownership.test.ts',
-      'a process that returns late with a failure has lost its attempt; a success still counts',
+      'a late owner loses its attempt if it failed; its success still counts',
     ),
   },
   {
@@ -61,10 +59,10 @@ export const queueDefects: readonly Defect[] = [
     replacement: ` and (\${tokens}::uuid[] is not null)`,
     noticed: 'A worker that comes to again gives back what another one has claimed since.',
     caughtBy: claimTokens(
-      'giveBack does nothing to a delivery that another process has claimed since',
-      'deferClaimed does nothing to a delivery that another process has claimed since',
-      'requeue does nothing to a delivery that another process has claimed since',
-      'renewClaims does nothing to a delivery that another process has claimed since',
+      'giveBack does not change a delivery that another process has claimed since',
+      'deferClaimed does not change a delivery that another process has claimed since',
+      'requeue does not change a delivery that another process has claimed since',
+      'renewClaims does not change a delivery that another process has claimed since',
     ),
   },
   {
@@ -74,7 +72,7 @@ export const queueDefects: readonly Defect[] = [
     replacement: `and d.next_attempt_at is null then greatest(d.next_attempt_at, \${until}) end`,
     noticed:
       'A retry that found its receiver full counts as the last one: the delivery fails after a few attempts.',
-    caughtBy: claimTokens('what is deferred has a time for its next attempt all the while if it is a retry'),
+    caughtBy: claimTokens('a deferred delivery always has a time for its next attempt if it is a retry'),
   },
   {
     name: 'refused-statement-not-repeated',
@@ -96,7 +94,7 @@ export const queueDefects: readonly Defect[] = [
     where id = \${deliveryId} and dispatched_at is null\``,
     noticed:
       'A process that starts a workflow and dies leaves its delivery to two: the queue and the workflow retry it.',
-    caughtBy: plan('a failed delivery that its workflow has by now is in no queue'),
+    caughtBy: plan('a failed delivery that its workflow has taken over is in no queue'),
   },
   {
     name: 'workflows-at-once-in-a-burst',
@@ -127,7 +125,7 @@ export const queueDefects: readonly Defect[] = [
     replacement: `const undelivered = sql.unsafe(String(CLASS.blocked));`,
     noticed: 'While Temporal is unavailable, no attempt is made that is due in more than a minute.',
     caughtBy: unstarted(
-      'a retry that is due while its delivery still waits for its workflow is made from the queue at its time: in some seconds',
+      'a retry that becomes due before its workflow has started is made from the queue: due in seconds',
     ),
   },
   {
@@ -137,7 +135,7 @@ export const queueDefects: readonly Defect[] = [
     replacement: `- 100 * \${MAX_WAITING}`,
     noticed: 'After a long import Temporal is busy with its workflows for hours.',
     caughtBy: unstarted(
-      'of delivered ones that wait for their workflow beyond that the oldest of the e-shop with most of them go without one, and are counted',
+      'delivered deliveries that wait for their workflow beyond ten thousand, the oldest of the largest e-shop get no workflow, and are counted',
     ),
   },
   {
@@ -147,7 +145,7 @@ export const queueDefects: readonly Defect[] = [
     replacement: 'settings.value::bigint',
     noticed: 'Nobody learns how many deliveries got no workflow.',
     caughtBy: unstarted(
-      'of delivered ones that wait for their workflow beyond that the oldest of the e-shop with most of them go without one, and are counted',
+      'delivered deliveries that wait for their workflow beyond ten thousand, the oldest of the largest e-shop get no workflow, and are counted',
     ),
   },
 ];

@@ -14,7 +14,7 @@ export const recordDefects: readonly Defect[] = [
     text: 'where attempts.finished_at is null\n          and (',
     replacement: 'where (',
     noticed: 'An attempt that was made and recorded is made once more after a crash.',
-    caughtBy: records('an attempt that has its result does not begin again'),
+    caughtBy: records('an attempt with a result does not begin again'),
   },
   {
     name: 'begin-attempt-moves-the-window',
@@ -23,8 +23,8 @@ export const recordDefects: readonly Defect[] = [
     replacement: 'set window_started_at = begun.started_at',
     noticed: 'The 48 hours start over with every attempt.',
     caughtBy: records(
-      'an attempt that begins again after an interruption stays in the window that the first try began',
-      'the window of a delivery begins once: its second and third attempt leave it where it is',
+      'an attempt that begins again after an interruption keeps its window',
+      'the second and third attempt leave the window of a delivery where it began',
     ),
   },
   {
@@ -35,7 +35,7 @@ export const recordDefects: readonly Defect[] = [
     noticed: 'Two workers make an attempt at the same time: its receiver has two requests at once.',
     caughtBy: catchers(
       'test/db/deliveries/attempt-ownership.test.ts',
-      'of two that read a delivery at the same moment one makes its attempt',
+      'two processes race to begin an attempt: exactly one makes it',
     ),
   },
   {
@@ -44,7 +44,7 @@ export const recordDefects: readonly Defect[] = [
     text: '    a.finished_at is null and a.owner',
     replacement: '    a.owner',
     noticed: 'A late repetition replaces the result that the log showed.',
-    caughtBy: records('a result that comes a second time changes nothing: the first one recorded stays'),
+    caughtBy: records('a second result changes nothing: the first one stays'),
   },
   {
     name: 'record-attempt-first-result-always-stays',
@@ -53,7 +53,7 @@ export const recordDefects: readonly Defect[] = [
     replacement: 'and false)',
     noticed:
       'A receiver that accepted one of two overlapping requests is retried, and deactivated in the end.',
-    caughtBy: records('a success takes the place of a failure: the receiver has accepted it'),
+    caughtBy: records('a success replaces a recorded failure, since the receiver has accepted the delivery'),
   },
   {
     name: 'record-attempt-of-every-delivery',
@@ -61,7 +61,7 @@ export const recordDefects: readonly Defect[] = [
     text: 'where d.id = f.delivery_id\n      and ${anyOf',
     replacement: 'where ${anyOf',
     noticed: 'One success makes every open delivery a success.',
-    caughtBy: records('a result is that of its own delivery where several are recorded at once'),
+    caughtBy: records('results recorded together change only their own deliveries'),
   },
   {
     name: 'record-attempt-reopens-what-has-ended',
@@ -69,9 +69,7 @@ export const recordDefects: readonly Defect[] = [
     text: 'notIndexable(sql, isOpen(sql))',
     replacement: 'sql`true`',
     noticed: 'A delivery that was canceled shows as under retry for ever.',
-    caughtBy: records(
-      'a result does not reopen a delivery that was canceled while the request was under way',
-    ),
+    caughtBy: records('a result does not reopen a delivery that was canceled during the request'),
   },
   {
     name: 'close-delivery-that-has-ended',
@@ -79,7 +77,7 @@ export const recordDefects: readonly Defect[] = [
     text: 'isOpen(sql)}\n    returning d.event_type',
     replacement: 'sql`true`}\n    returning d.event_type',
     noticed: 'What was delivered shows as canceled.',
-    caughtBy: records('a success is not taken back by a cancellation that comes late'),
+    caughtBy: records('a late cancellation does not undo a success'),
   },
   {
     name: 'spend-retries-of-a-later-attempt',
@@ -88,7 +86,7 @@ export const recordDefects: readonly Defect[] = [
     replacement: ' and attempts_made >= ',
     noticed: 'A delivery fails although its next attempt was due.',
     caughtBy: records(
-      'a result recorded in the meantime keeps its plan when the retries before it are said to be spent',
+      'a result recorded meanwhile keeps its plan when earlier retries are reported as spent',
     ),
   },
   {
@@ -97,7 +95,7 @@ export const recordDefects: readonly Defect[] = [
     text: 'if (!isOpen(state)) {',
     replacement: "if (state === 'failed') {",
     noticed: 'A webhook is deactivated and mailed about although the last attempt succeeded.',
-    caughtBy: records('the compensation of a delivery that was delivered does nothing'),
+    caughtBy: records('the compensation of a delivered delivery does nothing'),
   },
   {
     name: 'compensate-whatever-the-generation',
@@ -106,7 +104,7 @@ export const recordDefects: readonly Defect[] = [
     replacement: 'deleted_at is null and generation >= ',
     noticed: 'A webhook that moved is deactivated for what its old address answered.',
     caughtBy: records(
-      'the compensation leaves a webhook alone that was given another URL since the last attempt',
+      'the compensation leaves a webhook active whose URL has changed since the last attempt',
     ),
   },
   {
@@ -124,7 +122,7 @@ export const recordDefects: readonly Defect[] = [
     replacement: 'webhookId} and delivery_id is distinct from ',
     noticed: 'A repeated compensation sends the mail of another delivery once more.',
     caughtBy: records(
-      'the compensation of two deliveries of one webhook deactivates it for the first alone, also when both are repeated',
+      'repeated compensations of two deliveries deactivate their webhook once, for the first one',
     ),
   },
 ];

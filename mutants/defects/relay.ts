@@ -39,7 +39,10 @@ export const relayDefects: readonly Defect[] = [
     text: "return isMore ? options.tickMs : 'idle';",
     replacement: "return isMore ? 'more' : 'idle';",
     noticed: 'Thousands of unstarted workflows after an outage keep everybody else waiting.',
-    caughtBy: catchers('test/db/outbox/background-pace.test.ts', 'unstarted workflows'),
+    caughtBy: catchers(
+      'test/db/outbox/background-pace.test.ts',
+      'pauses after a few calls: unstarted workflows',
+    ),
   },
   {
     name: 'claims-never-end',
@@ -48,7 +51,7 @@ export const relayDefects: readonly Defect[] = [
     replacement: '.claimed_until is null)`',
     noticed: 'What a relay had claimed when it was killed is never delivered.',
     caughtBy: claims(
-      'a claimed delivery is nobody else’s until the lease is over, and then under another token',
+      'a claimed delivery belongs to one process until its lease ends, then gets another token',
     ),
   },
   {
@@ -57,7 +60,7 @@ export const relayDefects: readonly Defect[] = [
     text: 'row_number() over (order by turn, random()) as place',
     replacement: 'row_number() over (order by id) as place',
     noticed: 'One import of 1,500 lines makes another e-shop wait for minutes.',
-    caughtBy: claims('an e-shop with little waiting does not wait behind one with much'),
+    caughtBy: claims('an e-shop with few deliveries does not wait behind one with many'),
   },
   {
     name: 'changes-that-join-during-the-last-page-are-lost',

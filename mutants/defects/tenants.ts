@@ -38,7 +38,7 @@ export const tenantDefects: readonly Defect[] = [
     noticed: 'The chart of an e-shop counts the deliveries of all.',
     caughtBy: catchers(
       'test/db/console/delivery-counts.test.ts',
-      'deliveries are counted by minute and by what became of them: of this e-shop, and of the time asked for',
+      'the deliveries of an e-shop since a time are counted by minute and outcome',
     ),
   },
   {

@@ -30,7 +30,7 @@ const owner: { eshopId: number; webhookId: number } = {
   webhookId: await insertWebhook(database.sql, eshopId, 'CREATE_ORDER'),
 };
 
-test('leases and due times an hour ahead are past; what people gave, and what can be, stays', async () => {
+test('leases and due times an hour ahead become due; plausible times, and those people set, stay', async () => {
   const { sql } = database;
   const [due, leased, soon] = [
     await fireDelivery(sql, owner),
@@ -56,7 +56,7 @@ test('leases and due times an hour ahead are past; what people gave, and what ca
   expect(await sql`select due_at from changes_to_signal`).toMatchObject([{ dueAt: before?.dueAt }]);
 });
 
-test('a delivery that Temporal got by the clock before a step back is looked after at once', async () => {
+test('a delivery dispatched before a step back is checked at once', async () => {
   const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await sql`update deliveries set dispatched_at = now() + interval '1 hour' where id = ${id}`;
@@ -66,7 +66,7 @@ test('a delivery that Temporal got by the clock before a step back is looked aft
   expect(await late()).toBe(true);
 });
 
-test('a retry planned before a step back comes as late as it was planned, and an attempt is nobody’s for longer than asked for', async () => {
+test('after a step back, a retry waits no longer than planned, and an attempt is owned no longer', async () => {
   const { sql } = database;
   const [retried, begun] = [await fireDelivery(sql, owner), await fireDelivery(sql, owner)];
   await makeAttempt(sql, retried, 1);
@@ -92,7 +92,7 @@ test('a retry planned before a step back comes as late as it was planned, and an
   expect(second).toBeLessThanOrEqual(20);
 });
 
-test('an attempt that none follows stays the last one when it waits in the queue at a step back', async () => {
+test('after a step back, a delivery without a next attempt still has none', async () => {
   const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1, { nextAttemptAt: null });
@@ -119,7 +119,7 @@ test('a step ahead ends no window, however many workers notice it', async () => 
   expect(row?.hours).toBe(4);
 });
 
-test('a step ahead and back again leaves planned attempts, and checks of deliveries, where they were', async () => {
+test('a step ahead and back leaves planned attempts and checks where they were', async () => {
   const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1);
@@ -144,7 +144,7 @@ test('a step ahead and back again leaves planned attempts, and checks of deliver
   ]);
 });
 
-test('a retry in the queue, and an attempt overdue, wait after a step as long as before', async () => {
+test('a queued retry and an overdue attempt wait as long after a step as before it', async () => {
   const { sql } = database;
   const [queued, overdue] = [await fireDelivery(sql, owner), await fireDelivery(sql, owner)];
   for (const id of [queued, overdue]) await makeAttempt(sql, id, 1);
@@ -192,7 +192,7 @@ function watched(intervalMs = 5) {
   return { watch, steps, clock };
 }
 
-test('a step back and one ahead are noticed and noted, and the former is made good', async () => {
+test('steps back and ahead are noticed and recorded, and a step back is repaired', async () => {
   const { sql } = database;
   const id = await fireDelivery(sql, owner);
   const { watch, steps, clock } = watched();
@@ -216,7 +216,7 @@ test('a step back and one ahead are noticed and noted, and the former is made go
   expect(await lastClockStep(sql)).toEqual(steps[1]);
 });
 
-test('before a window is over, the clock is looked at: a step ahead that nobody has noticed ends none', async () => {
+test('closing a window reads the clock first: an unnoticed step ahead does not end it', async () => {
   const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1, { nextAttemptAt: new Date() });
@@ -246,7 +246,7 @@ test('before a window is over, the clock is looked at: a step ahead that nobody 
   await watch.stop();
 });
 
-test('a step that cannot be noted at once is reported once, and noted with the time at which it was seen', async () => {
+test('a step that cannot be recorded at once is reported once, and recorded with its own time', async () => {
   const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1);
@@ -270,7 +270,7 @@ test('a step that cannot be noted at once is reported once, and noted with the t
   expect(row?.hours).toBe(1);
 });
 
-test('a database that answers late has not set its clock', async () => {
+test('a late response of the database is not taken for a clock step', async () => {
   const steps: ClockStep[] = [];
   let [looks, elapsedMs] = [0, 0];
   const watch = watchDatabaseClock({

@@ -26,7 +26,7 @@ async function due(): Promise<{ readonly id: string; readonly webhookId: number 
 }
 const attemptSeconds = async () => Math.round((await readOverdue(database.sql)).attemptSeconds / 60) * 60;
 
-test('an attempt that is due and not begun is overdue, also while the reconciler leaves it alone', async () => {
+test('an attempt that is due and not begun is overdue, even while the reconciler leaves it alone', async () => {
   const { id } = await due();
   expect(await attemptSeconds()).toBe(3_600);
   await database.sql`update deliveries set check_at = now() + interval '50 minutes' where id = ${id}`;
@@ -35,7 +35,7 @@ test('an attempt that is due and not begun is overdue, also while the reconciler
   expect(await attemptSeconds()).toBe(0);
 });
 
-test('one under way is not overdue, until its owner is gone', async () => {
+test('an attempt under way is not overdue until its owner is late', async () => {
   const { id } = await due();
   await beginAttempt(database.sql, { deliveryId: id, number: 1, generation: 1, ownedMs: 60_000 });
   expect(await attemptSeconds()).toBe(0);
@@ -43,13 +43,13 @@ test('one under way is not overdue, until its owner is gone', async () => {
   expect(await attemptSeconds()).toBe(3_600);
 });
 
-test('one that waits for a limit is not overdue', async () => {
+test('a deferred attempt is not overdue', async () => {
   const { id } = await due();
   await deferAttempt(database.sql, id, 0, { ms: 60_000, lostMs: 0 });
   expect(await attemptSeconds()).toBe(0);
 });
 
-test('one that is held is not overdue, and after an activation is due from then on', async () => {
+test('a held delivery is not overdue; after an activation it is due from then on', async () => {
   const { id, webhookId } = await due();
   await database.sql`update deliveries set operator_stop = 'hold' where id = ${id}`;
   expect(await attemptSeconds()).toBe(0);
@@ -64,7 +64,7 @@ test('one that is held is not overdue, and after an activation is due from then 
   await database.sql`delete from changes_to_signal`;
 });
 
-test('one of a paused webhook is not overdue, in Temporal or in the queue, and after the pause is due from then on', async () => {
+test('a delivery of a paused webhook is not overdue, and is due from the end of the pause', async () => {
   const { id, webhookId } = await due();
   const pause = (end: string) => database.sql`
     update webhooks set pauses = array[tstzrange(now() - interval '2 hours', now() + ${end}::interval)] where id = ${webhookId}`;
@@ -80,7 +80,7 @@ test('one of a paused webhook is not overdue, in Temporal or in the queue, and a
   expect(await fresh()).toBe(0);
 });
 
-test('of each class in the queue the first due one counts, of any webhook', async () => {
+test('each class in the queue reports its first due delivery, of any webhook', async () => {
   const minutes: Record<keyof Overdue['queue'], number> = {
     fresh: 1,
     retry: 2,
@@ -118,7 +118,7 @@ test('of each class in the queue the first due one counts, of any webhook', asyn
   });
 });
 
-test('what a paused recovery created is not due, and hides nothing of another one', async () => {
+test('deliveries of a paused recovery are not due, and do not hide those of another', async () => {
   const webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
   const id = await fireDelivery(database.sql, { eshopId, webhookId });
   const [recovery] = await database.sql<{ id: string }[]>`

@@ -36,7 +36,7 @@ function reader(timing: Parameters<typeof readDatabaseMetrics>[3] = eager, sql =
   };
 }
 
-test('the queue, what is open, and how long it has waited', async () => {
+test('shows the queue, the open deliveries, and how long they have waited', async () => {
   const read = reader();
   const empty = await read();
   expect(empty('database_up')).toBe(1);
@@ -90,7 +90,7 @@ test('the queue, what is open, and how long it has waited', async () => {
   expect(held('blocked_deliveries')).toBe(0);
 });
 
-test('a delivery that an inactive webhook held has waited since its activation', async () => {
+test('a delivery held by an inactive webhook has waited since the activation', async () => {
   const read = reader();
   const id = await fireDelivery(database.sql, { eshopId, webhookId });
   await database.sql`update deliveries set created_at = now() - interval '10 hours' where id = ${id}`;
@@ -104,7 +104,7 @@ test('a delivery that an inactive webhook held has waited since its activation',
   await database.sql`update webhooks set generation_at = null where id = ${webhookId}`;
 });
 
-test('one that waits in the order of its record with none before it is stuck, since it was first seen', async () => {
+test('a blocked delivery with none before it counts as stuck since it was first seen', async () => {
   const read = reader();
   const [first, second] = [
     await fireDelivery(database.sql, { eshopId, webhookId }),
@@ -123,7 +123,7 @@ test('one that waits in the order of its record with none before it is stuck, si
   await database.sql`update webhooks set active = true, ordering = 'none' where id = ${webhookId}`;
 });
 
-test('changes to be passed on, and mails that are pending or were rejected', async () => {
+test('shows changes to be signaled, and pending or rejected mails', async () => {
   const read = reader();
   await database.sql`
     insert into changes_to_signal (eshop_id, kind, webhook_id, due_at)
@@ -142,7 +142,7 @@ test('changes to be passed on, and mails that are pending or were rejected', asy
   expect((await read())('mails_refused')).toBe(1);
 });
 
-test('webhooks that fail: until an attempt is accepted, and while they are active', async () => {
+test('shows failing webhooks until an attempt is accepted, and while they are active', async () => {
   const read = reader();
   const ledger = (failures: number, at: string) => database.sql`
     insert into failures (webhook_id, generation, failures, since, until)
@@ -173,7 +173,7 @@ test('webhooks that fail: until an attempt is accepted, and while they are activ
   expect((await read())('incidents')).toBe(0);
 });
 
-test('an unreachable database is down, and nothing that was read before is shown as if it were now', async () => {
+test('an unreachable database is shown as down, without earlier readings', async () => {
   const read = reader();
   expect((await read())('queue_oldest_seconds')).toBe(0);
   await database.cut();
@@ -187,7 +187,7 @@ test('an unreachable database is down, and nothing that was read before is shown
   expect((await read())('queue_oldest_seconds')).toBe(0);
 });
 
-test('one that is back and late is as old as the tries to read it since then', async () => {
+test('after an outage, the age of a late reading is counted from the first try', async () => {
   const read = reader(eager, hasty);
   await read();
   await database.cut();
@@ -204,7 +204,7 @@ test('one that is back and late is as old as the tries to read it since then', a
   });
 });
 
-test('one that is slow keeps nobody waiting: what was read before is shown, with its age', async () => {
+test('a slow database delays no response: earlier readings are shown, with their age', async () => {
   const read = reader({ cachedMs: 0, readTimeoutMs: 20 }, hasty);
   for (let shown: number | undefined; shown === undefined; ) {
     shown = (await read())('queue_oldest_seconds');
@@ -221,7 +221,7 @@ test('one that is slow keeps nobody waiting: what was read before is shown, with
   });
 });
 
-test('a statement that is late leaves the results of the others as they are', async () => {
+test('a late statement leaves the readings of the others unchanged', async () => {
   const read = reader(eager, hasty);
   await database.sql.begin(async (tx) => {
     await tx`lock table failures in access exclusive mode`;
@@ -234,7 +234,7 @@ test('a statement that is late leaves the results of the others as they are', as
   expect((await read())('incidents')).toBe(0);
 });
 
-test('what is too old is not shown any more', async () => {
+test('readings that are too old are not shown', async () => {
   const timing = { cachedMs: 3_600_000, readTimeoutMs: 30_000, staleMs: 1 };
   const read = reader(timing);
   await read();
@@ -242,7 +242,7 @@ test('what is too old is not shown any more', async () => {
   expect((await read())('queue_oldest_seconds')).toBeUndefined();
 });
 
-test('it is asked no more often than every few seconds, however many ask', async () => {
+test('the database is read at most every few seconds, however many clients ask', async () => {
   const read = reader({ cachedMs: 3_600_000, readTimeoutMs: 30_000 });
   await Promise.all([read(), read(), read()]);
   await fireDelivery(database.sql, { eshopId, webhookId });

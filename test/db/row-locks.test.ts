@@ -13,7 +13,7 @@ const { sql } = await databaseOfFile();
 const { eshopId, webhookId } = await insertShop(sql);
 await sql`update eshops set notice_secret = '\\x00' where id = ${eshopId}`;
 
-test('a mail takes its place in the budget while an import of its e-shop is being written', async () => {
+test('a mail takes its place in the budget during an import of its e-shop', async () => {
   const mail = { id: randomUUID(), eshopId, kind: 'warning', recipient: 'email', addressId: null } as const;
   await sql.begin(async (tx) => {
     await tx`insert into unchanged_writes (eshop_id, kind, entity_id, at) values (${eshopId}, 'order', '1', now())`;
@@ -28,7 +28,7 @@ test.each([
     'a new master key, for the secrets of notices',
     (tx: Transaction) => sealedNoticeSecrets.read(tx, 10, undefined),
   ],
-])('a notice of a webhook is written during %s', async (_, lock) => {
+])('a notice is written during %s', async (_, lock) => {
   await transaction(sql, async (tx) => {
     await lock(tx);
     const { count } = await sql`

@@ -17,7 +17,7 @@ async function openConnection() {
   return { sql, proxy };
 }
 
-test('a statement is described once, and takes one round trip from then on', async () => {
+test('a statement is described once, then takes one round trip', async () => {
   const { sql, proxy } = await openConnection();
   const add = async (a: number, at: Date, bytes: Buffer) => {
     const before = proxy.sent;
@@ -37,7 +37,7 @@ test('a statement is described once, and takes one round trip from then on', asy
   });
 });
 
-test('a statement that fails is described again: a column may have another type by now', async () => {
+test('a failed statement is described again, since a column may have changed its type', async () => {
   const { sql } = await openConnection();
   await sql`create table noted (value integer)`;
   const note = (value: string) => sql`insert into noted (value) values (${value}) returning value`;

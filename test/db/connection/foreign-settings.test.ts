@@ -39,7 +39,7 @@ test.each([
   'bytea_output = escape',
   'TimeZone = "Asia/Tokyo"',
   'IntervalStyle = sql_standard',
-])('times and bytes are read as they were written with %s', async (setting) => {
+])('times and bytes are read as written with %s', async (setting) => {
   const url = await databaseWith(setting);
   const at = new Date('2026-02-03T04:05:06.789Z');
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n));
@@ -49,13 +49,13 @@ test.each([
   expect(pooled).toEqual({ bytes });
 });
 
-test('no schema file reads differently where standard_conforming_strings is off', async () => {
+test('no migration contains a backslash, so that standard_conforming_strings does not matter', async () => {
   const files = await readMigrations(new URL('../../../src/db/migrations/', import.meta.url));
   expect(files.length).toBeGreaterThan(0);
   for (const { text } of files) expect(text).not.toContain('\\');
 });
 
-test('a time in another style than ISO is an error, and never another day', async () => {
+test('a time in a style other than ISO is an error, never another day', async () => {
   const sql = poolAt(await databaseWith('DateStyle = ISO'));
   const read = sql.begin(async (tx) => {
     await tx`set local DateStyle = 'SQL, DMY'`;
@@ -64,13 +64,13 @@ test('a time in another style than ISO is an error, and never another day', asyn
   await expect(read).rejects.toThrow('not in ISO 8601');
 });
 
-test('transactions are read committed, whatever the database has as its default', async () => {
+test("transactions are read committed, whatever the database's default", async () => {
   const sql = poolAt(await databaseWith('default_transaction_isolation = serializable'));
   const [row] = await sql`select current_setting('transaction_isolation') as isolation`;
   expect(row).toEqual({ isolation: 'read committed' });
 });
 
-test('a connection to a read-only server is not used: it fails like one to a database that is unavailable', async () => {
+test('a connection to a read-only server fails as if the database were unavailable', async () => {
   const url = await databaseWith('default_transaction_read_only = on');
   const error: unknown = await poolAt(url)`select 1`.catch((reason: unknown) => reason);
   expect(error).toMatchObject({ name: 'DatabaseReadOnly' });
@@ -82,7 +82,7 @@ test.each([
   ['password', 'replaced', '28P01'],
   ['pathname', '/dropped', '3D000'],
 ] as const)(
-  'a login that the server refuses (%s) is a failure of a database that is unavailable',
+  'a login that the server refuses (%s) fails as if the database were unavailable',
   async (part, value, code) => {
     const { url, drop } = await createTestDatabase();
     onTestFinished(drop);
@@ -94,7 +94,7 @@ test.each([
   },
 );
 
-test('a connection that turns out to be read-only is given up with its error', async () => {
+test('a connection that turns out to be read-only is closed with its error', async () => {
   const { url, drop } = await createTestDatabase();
   onTestFinished(drop);
   const sql = poolAt(url);
@@ -116,7 +116,7 @@ test('a connection that turns out to be read-only is given up with its error', a
   });
 });
 
-test('what a transaction pooler may be in front of sends nothing ahead of an answer, in transactions too', async () => {
+test('a pool behind a transaction pooler sends no statement before the previous response', async () => {
   const { url, drop } = await createTestDatabase();
   onTestFinished(drop);
   const sql = poolAt(url, { session: false });
@@ -132,7 +132,7 @@ test('what a transaction pooler may be in front of sends nothing ahead of an ans
   for (const [, second, third] of rows) expect(second).toEqual(third);
 });
 
-test('says in one sentence what Waybill cannot work with', async () => {
+test('names in one sentence a server that Waybill cannot work with', async () => {
   const readOnly = await databaseWith('default_transaction_read_only = on');
   expect(await inspectServer(readOnly).catch(databaseProblem)).toEqual(
     new UserError('The database is read-only: it may be a standby.'),
@@ -152,7 +152,7 @@ test('says in one sentence what Waybill cannot work with', async () => {
   );
 });
 
-test('notifications are listened for where they are sent, and nowhere else', async () => {
+test('sessions must lead to the same database as the pool', async () => {
   const { url, drop } = await createTestDatabase();
   onTestFinished(drop);
   const sql = poolAt(url, { session: false });

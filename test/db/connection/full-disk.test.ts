@@ -54,7 +54,7 @@ const createWebhook = (api: TestApi) =>
     method: 'POST',
   });
 
-test('while writes fail for a full disk, answers and readiness say so; with room again it is ready', async () => {
+test('responses and readiness report a full disk; with free space the instance is ready again', async () => {
   const { api, changes } = await apiWithWatch();
   const empty = await fillDisk(api.sql);
   expect((await api.anonymous('GET', '/readyz')).status).toBe(200);
@@ -94,7 +94,7 @@ test('status and commands name a full disk in one sentence', async () => {
   expect((await waybill('status')).error).not.toContain('disk');
 });
 
-test('a process is ready although the server gives its readiness no connection', async () => {
+test('a process is ready although other sessions use all connections', async () => {
   const { sql, url, drop } = await createTestDatabase();
   onTestFinished(drop);
   const role = `crowded_${randomBytes(4).toString('hex')}`;

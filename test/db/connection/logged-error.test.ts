@@ -21,9 +21,9 @@ const everything = (error: Error) =>
   ]);
 
 test.each([
-  ['a value that it cannot read', "select 'Planted Nov\u00e1kov\u00e1'::int", '22P02'],
-  ['text that is no JSON', `select '{"name": Planted}'::json`, '22P02'],
-])('%s', async (_, query, code) => {
+  ['a value that Postgres cannot read', "select 'Planted Nov\u00e1kov\u00e1'::int", '22P02'],
+  ['text that is not JSON', `select '{"name": Planted}'::json`, '22P02'],
+])('the log omits %s', async (_, query, code) => {
   const error = await thrownBy(query);
   expect(everything(error)).toContain('Planted');
   const logged = loggedError(error);
@@ -31,7 +31,7 @@ test.each([
   expect(logged).toMatchObject({ type: 'PostgresError', code });
 });
 
-test('a row that is there already', async () => {
+test('the log omits the values of a duplicate row', async () => {
   await database.sql`create table twice (name text primary key)`;
   await database.sql`insert into twice values ('Planted')`;
   const error = await thrownBy('insert into twice values ($1)', ['Planted']);

@@ -55,7 +55,7 @@ async function failure(sql: Pool, work: (tx: Sql) => Promise<unknown>): Promise<
 
 const LOST = { code: expect.stringMatching(/^(CONNECTION_CLOSED|57P01)$/) };
 
-test('a statement of a transaction whose connection was ended fails', async () => {
+test('a statement in a transaction fails if its connection was ended', async () => {
   const sql = single();
   const failed = await failure(sql, async (tx) => {
     await end(await pidOf(tx));
@@ -66,7 +66,7 @@ test('a statement of a transaction whose connection was ended fails', async () =
   expect(await marks()).toBe(0);
 });
 
-test('a transaction that was ended between its last statement and its commit fails', async () => {
+test('a transaction fails if its connection is ended between its last statement and the commit', async () => {
   const sql = single();
   const failed = await failure(sql, async (tx) => {
     await tx`insert into marks values ('not committed')`;
@@ -77,7 +77,7 @@ test('a transaction that was ended between its last statement and its commit fai
   expect(await marks()).toBe(0);
 });
 
-test('what a lost transaction still wants to do never reaches the connection that took its place', async () => {
+test('a statement of a lost transaction never reaches the replacement connection', async () => {
   const sql = single();
   const failed = await failure(sql, async (tx) => {
     await end(await pidOf(tx));
@@ -89,7 +89,7 @@ test('what a lost transaction still wants to do never reaches the connection tha
   expect(await marks()).toBe(0);
 });
 
-test('a statement that reaches a connection which is being given up fails: it is not answered by its successor', async () => {
+test('a statement on a closing connection fails, and is not answered by the next connection', async () => {
   const pool = single();
   const wrote = failure(pool, (tx) =>
     tx`set transaction read only`.then(() => tx`insert into marks values ('no')`),
@@ -105,7 +105,7 @@ test('a statement that reaches a connection which is being given up fails: it is
   expect(await pidOf(pool)).toBeGreaterThan(0);
 });
 
-test('a connection that is ended while it asks for the types of the database costs nothing but its statement', async () => {
+test("a connection ended while it reads the database's types fails only its own statement", async () => {
   const holder = createPool(database.url, 1);
   pools.push(holder);
   // After a vacuum of a catalog the next connection reads all catalogs before its first query: this one does.
@@ -128,7 +128,7 @@ test('a connection that is ended while it asks for the types of the database cos
   expect(await pidOf(sql)).toBeGreaterThan(0);
 });
 
-test('after an outage the database is asked again within a second, however many connections have failed', async () => {
+test('after an outage the pool reconnects within a second, however many connections have failed', async () => {
   const { backoff } = single().options;
   const waits = Array.from({ length: 1_000 }, (_, failures) =>
     typeof backoff === 'function' ? backoff(failures) : Number.NaN,

@@ -43,7 +43,7 @@ function poolThrough(port: number, deadlines: Partial<PoolOptions> = {}, paramet
 
 const one = async (sql: Pool) => (await sql`select ${1}::int as one`)[0]?.one;
 
-test('a query on a connection that has fallen silent fails, and the next one gets a new connection', async () => {
+test('a query on a silent connection fails, and the next one gets a new connection', async () => {
   const sql = poolThrough(proxy.port);
   expect(await one(sql)).toBe(1);
   proxy.silence();
@@ -57,7 +57,7 @@ test('a query on a connection that has fallen silent fails, and the next one get
   expect(await one(sql)).toBe(1);
 });
 
-test('idle connections that fell silent with it cost no further query', async () => {
+test('idle connections that fell silent too fail no further query', async () => {
   const sql = poolThrough(proxy.port);
   // While the transaction has one connection, the query needs the other.
   await sql.begin(async (tx) => {
@@ -73,7 +73,7 @@ test('idle connections that fell silent with it cost no further query', async ()
   expect(await one(sql)).toBe(1);
 });
 
-test('a query fails also if its answer stops in the middle, or if its connection was never made', async () => {
+test('a query fails if its response stops halfway or its connection is never made', async () => {
   const sql = poolThrough(proxy.port);
   await one(sql);
   proxy.silenceInAnswer(50_000);
@@ -86,7 +86,7 @@ test('a query fails also if its answer stops in the middle, or if its connection
   expect(await one(sql)).toBe(1);
 });
 
-test('a transaction on a connection that has fallen silent fails, and holds up no other', async () => {
+test('a transaction on a silent connection fails without delaying others', async () => {
   const sql = poolThrough(proxy.port);
 
   const lost = sql.begin(async (tx) => {
@@ -101,7 +101,7 @@ test('a transaction on a connection that has fallen silent fails, and holds up n
   expect(await Promise.all([one(sql), one(sql), one(sql)])).toEqual([1, 1, 1]);
 });
 
-test('every query that waited for a silent connection fails, not the first alone', async () => {
+test('every query that waits for a silent connection fails, not only the first', async () => {
   const sql = poolThrough(proxy.port);
   await Promise.all([one(sql), one(sql)]);
   proxy.silence();
@@ -111,7 +111,7 @@ test('every query that waited for a silent connection fails, not the first alone
   expect(results.map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
 });
 
-test('an answer that keeps coming may take longer than the deadline', async () => {
+test('a response that keeps arriving may take longer than the deadline', async () => {
   const sql = poolThrough(proxy.port);
 
   const rows = await sql`select repeat('x', 20000) as text, pg_sleep(0.5) from generate_series(1, 5)`;
@@ -119,7 +119,7 @@ test('an answer that keeps coming may take longer than the deadline', async () =
   expect(rows).toHaveLength(5);
 });
 
-test('silence that nobody waits for is none: LISTEN, an idle connection, an open transaction', async () => {
+test('LISTEN, idle connections and open transactions may be silent', async () => {
   const sql = poolThrough(proxy.port);
   let hear: (text: string) => void = () => {};
   const heard = new Promise<string>((resolve) => {
@@ -140,7 +140,7 @@ test('silence that nobody waits for is none: LISTEN, an idle connection, an open
   expect(proxy.accepted).toBe(accepted);
 });
 
-test('the server is set to notice soon when we vanish: an orphaned session holds no lock', async () => {
+test('keepalives make the server notice a vanished client within 25 s', async () => {
   const sql = poolThrough(proxy.port);
   const settings = await sql`
     select setting from pg_settings where name like 'tcp_keepalives_%' and source = 'client' order by name`;
@@ -148,7 +148,7 @@ test('the server is set to notice soon when we vanish: an orphaned session holds
   expect(settings.map(({ setting }) => setting)).toEqual(['3', '10', '5']);
 });
 
-test('a connection that is cut, also in the middle of an answer, fails its query alone', async () => {
+test('a connection that is cut, even in the middle of a response, fails only its own query', async () => {
   const sql = poolThrough(proxy.port);
   await one(sql);
   proxy.cutInAnswer(50_000);
@@ -162,7 +162,7 @@ test('a connection that is cut, also in the middle of an answer, fails its query
 });
 
 test.each(['', '?sslmode=require'])(
-  'an address that accepts and closes%s fails each query by its own connection, and gets growing pauses',
+  'each query to an address that accepts and closes%s fails once, with growing pauses',
   async (parameters) => {
     const sql = createPool(through(proxy.port, parameters), 1);
     pools.push(sql);
@@ -181,7 +181,7 @@ test.each(['', '?sslmode=require'])(
   },
 );
 
-test('an address that accepts and closes for a while gets growing pauses from a listener, which hears again afterwards', async () => {
+test('a listener waits ever longer at an address that accepts and closes, and then hears again', async () => {
   const sql = poolThrough(proxy.port);
   let hear: (text: string) => void = () => {};
   const heard = new Promise<string>((resolve) => {
@@ -201,7 +201,7 @@ test('an address that accepts and closes for a while gets growing pauses from a 
   });
 });
 
-test('a pool that is ended while its connections are silent ends, and so do its queries', async () => {
+test('closing a pool with silent connections ends its queries', async () => {
   const sql = poolThrough(proxy.port);
   await Promise.all([one(sql), one(sql)]);
   proxy.silence();
@@ -212,7 +212,7 @@ test('a pool that is ended while its connections are silent ends, and so do its 
   expect(await lost).toBeInstanceOf(Error);
 });
 
-test('a server that does not take connections is given up', async () => {
+test('a connection attempt that the server does not accept fails after its time-out', async () => {
   const sql = poolThrough(proxy.port, { connectMs: 500 }, '?sslmode=require');
   proxy.silence();
 
@@ -240,7 +240,7 @@ async function startTlsFront(answer: 'S' | 'N'): Promise<{ port: number; close()
   return { port: await listenLocally(server), close: () => server.close() };
 }
 
-test('over TLS: a query is answered, and silence is noticed', async () => {
+test('over TLS, queries are answered and silence is noticed', async () => {
   const front = await startTlsFront('S');
   const link = await startTcpProxy({ port: front.port });
   onTestFinished(() => front.close());
@@ -256,7 +256,7 @@ test('over TLS: a query is answered, and silence is noticed', async () => {
   await expect(one(strict)).rejects.toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
 });
 
-test('a server without TLS is used without where that is allowed, and refused where it is not', async () => {
+test('a server without TLS is used without it if the URL allows, and refused if not', async () => {
   const front = await startTlsFront('N');
   onTestFinished(() => front.close());
   expect(await one(poolThrough(front.port, {}, '?sslmode=prefer'))).toBe(1);

@@ -34,7 +34,7 @@ test.each([
   ['a constraint', 'insert into settings (name, value) values (null, null)', '23502'],
   ['a time-out', 'select pg_sleep(10)', '57014'],
 ])(
-  'a statement refused because of %s is executed once, and the next one on a session',
+  'a statement refused because of %s runs once, and the next one uses a session again',
   async (_, text, code) => {
     const { run, ways } = executing(poolTo(database.url, 100));
     await expect(run(text)).rejects.toMatchObject({ code });
@@ -46,7 +46,7 @@ test.each([
 test.each([
   ['nobody answers at the address', NOWHERE],
   ['the server refuses the session', Object.assign(new URL(database.url), { pathname: '/absent' }).href],
-])('where %s, statements go through the pool for half a minute', async (_, url) => {
+])('if %s, statements use the pool for half a minute', async (_, url) => {
   const { run, ways, clock } = executing(poolTo(url));
   await run('select 1');
   clock.ms += 29_999;
@@ -56,13 +56,13 @@ test.each([
   expect(ways).toEqual(['session', 'pool', 'pool', 'session', 'pool']);
 });
 
-test('while sessions are there, statements need no pool', async () => {
+test('with sessions, statements do not need the pool', async () => {
   const { run, ways } = executing(poolTo(database.url), poolTo(NOWHERE));
   await run('select 1');
   expect(ways).toEqual(['session']);
 });
 
-test('of statements at the same moment, one tries the sessions again', async () => {
+test('after half a minute, one of several simultaneous statements tries the sessions again', async () => {
   const { run, ways, clock } = executing(poolTo(NOWHERE));
   await run('select 1');
   clock.ms += 30_000;
@@ -71,7 +71,7 @@ test('of statements at the same moment, one tries the sessions again', async () 
   expect(ways.toSorted()).toEqual(['pool', 'pool', 'pool', 'session']);
 });
 
-test('without sessions of their own, statements go through the pool once, and fail with it', async () => {
+test('without sessions, a statement uses the pool once and fails with its error', async () => {
   const { run, ways } = executing(null);
   await run('select 1');
   expect(ways).toEqual(['pool']);
@@ -81,7 +81,7 @@ test('without sessions of their own, statements go through the pool once, and fa
   expect(failing.ways).toHaveLength(1);
 });
 
-test('if sessions lead to a read-only server, they go through the pool', async () => {
+test('statements use the pool if sessions lead to a read-only server', async () => {
   const sessions = poolTo(database.url);
   await sessions`set default_transaction_read_only = on`;
   const { run, ways } = executing(sessions);

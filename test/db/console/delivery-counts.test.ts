@@ -44,7 +44,7 @@ await delivery(eshopId, webhookId, 90, 'delivered', 9_000);
 await delivery(eshopId, deleted, 1, 'delivered', 9_000);
 await delivery(other.eshopId, theirs, 1, 'delivered', 9_000);
 
-test('deliveries are counted by minute and by what became of them: of this e-shop, and of the time asked for', async () => {
+test('the deliveries of an e-shop since a time are counted by minute and outcome', async () => {
   const since = new Date(now.getTime() - 60 * MINUTE);
   const counts = await readDeliveryCounts(database.sql, eshopId, { since, stepSeconds: 60 });
   const minute = (ago: number) => new Date(now.getTime() - 30_000 - ago * MINUTE);
@@ -63,7 +63,7 @@ test('an e-shop without deliveries has no counts', async () => {
   expect(counts).toEqual({ steps: [], whole: true, medianMs: null, p95Ms: null, measured: 0 });
 });
 
-test('superseded ones count among those that are read: the oldest may be missing on their account', async () => {
+test('superseded deliveries count toward the number read, so that the oldest may be missing', async () => {
   const { sql } = database;
   const { eshopId: busy } = await createEshop(sql, { name: 'Busy', email: 'busy@example.test' });
   const webhook = await insertWebhook(sql, busy, 'CREATE_ORDER');
@@ -75,7 +75,7 @@ test('superseded ones count among those that are read: the oldest may be missing
   expect(counts.whole).toBe(false);
 });
 
-test('the last success of a webhook is that of its latest delivery that was accepted', async () => {
+test('the last success of a webhook is that of its latest accepted delivery', async () => {
   const accepted = await lastAccepted(database.sql, eshopId);
   expect(accepted.get(webhookId)).toBe(new Date(now.getTime() - MINUTE).toISOString());
   expect(accepted.size).toBe(2);

@@ -82,7 +82,7 @@ async function lateMs(): Promise<number> {
   return (await loadForAttempt(database.sql, deliveryId))?.lateBeforeMs ?? Number.NaN;
 }
 
-test("while the database's disk is full no request leaves: its result could not be recorded", async () => {
+test("no request leaves while the database's disk is full, since its result could not be recorded", async () => {
   const sentBefore = sent.length;
   await expect(attempt(null, undefined, refused, () => true)).rejects.toThrow("The database's disk is full.");
   expect(sent).toHaveLength(sentBefore);
@@ -92,7 +92,7 @@ test("while the database's disk is full no request leaves: its result could not 
   });
 });
 
-test('a first attempt made again after an outage of hours: internal', async () => {
+test('a first attempt that an outage delayed by hours: the delay is internal', async () => {
   await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1 });
   await database.sql`
     update deliveries set window_started_at = now() - interval '2 hours' where id = ${deliveryId}`;
@@ -100,7 +100,7 @@ test('a first attempt made again after an outage of hours: internal', async () =
   expect(await lateMs()).toBeGreaterThanOrEqual(2 * HOUR);
 });
 
-test('an attempt that was due hours ago: internal', async () => {
+test('an attempt hours after its due time: the delay is internal', async () => {
   await attempt();
   await dueSince(3);
   await attempt();
@@ -130,7 +130,7 @@ test.each([
   expect(late).toBeLessThan((lostHours + 0.5) * HOUR);
 });
 
-test('hours that the webhook was inactive are nobody’s', async () => {
+test('hours in which the webhook was inactive are nobody’s fault', async () => {
   await attempt();
   await database.sql`
     update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
@@ -153,14 +153,14 @@ test('hours between an activation and its attempt are internal', async () => {
   expect(late).toBeLessThan(4 * HOUR);
 });
 
-test('a caller restored from an older copy sends nothing before its time; an operator’s order is carried out', async () => {
+test('a caller with outdated state sends nothing early; an operator’s request is carried out', async () => {
   await attempt(1);
   expect(await attempt(1)).toEqual({ kind: 'notAttempted', reason: 'notDue' });
   expect(sent).toHaveLength(1);
   expect(await attempt(null)).toMatchObject({ kind: 'failed', number: 2 });
 });
 
-test('while its webhook is inactive a delivery is held, and asks for nothing before its window ends', async () => {
+test('a delivery of an inactive webhook is held until its window ends', async () => {
   await attempt();
   await setActive(database.sql, shop.eshopId, shop.webhookId, false);
   const held = await attempt(2);
@@ -171,7 +171,7 @@ test('while its webhook is inactive a delivery is held, and asks for nothing bef
   expect(sent).toHaveLength(1);
 });
 
-test('without a place an attempt is planned again by its workflow, and the last chance by itself', async () => {
+test('without a permit, its workflow defers an attempt, while a last chance defers itself', async () => {
   const limits = limitsWith({ firstLimit: 1, claimAheadMs: 0 });
   await limits.acquire({ ...shop, receiverHost: 'shop.example' });
   expect(await attempt(null, { limits, lastChance: false })).toEqual({
@@ -185,10 +185,10 @@ test('without a place an attempt is planned again by its workflow, and the last 
 });
 
 test.each([
-  ['its receiver had', true, false],
-  ['others had', false, true],
+  ['the limit of the receiver', true, false],
+  ['a limit that others filled', false, true],
 ])(
-  'a last chance fails after a window in which %s all places: it counts against the receiver, or not',
+  'a failed last chance is blamed on the receiver only if its own limit took the time: %s',
   async (_who, ofReceiver, lost) => {
     await attempt();
     const limits = { ...boundless, acquire: async () => ({ ms: 2 * HOUR, ofReceiver }) };
@@ -203,7 +203,7 @@ test.each([
   },
 );
 
-test('while too many lookups of its e-shop are under way an attempt is planned again, under the same number', async () => {
+test('too many lookups of its e-shop defer an attempt under the same number', async () => {
   const lookupsFull = {
     ...refused,
     outcome: 'internal',
@@ -229,7 +229,7 @@ test('while too many lookups of its e-shop are under way an attempt is planned a
   expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({ attemptsMade: 1, lateBeforeMs: 0 });
 });
 
-test('a worker whose clock is behind records and plans by the time of the database, and signs by its own', async () => {
+test('a worker whose clock is behind records by the database’s time, and signs by its own', async () => {
   const now = new Date(Date.now() - HOUR);
   vi.useFakeTimers({ toFake: ['Date'], now });
   try {

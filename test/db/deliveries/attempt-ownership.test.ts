@@ -110,7 +110,7 @@ const ownerIsLate = () => database.sql`update attempts set owned_until = now() -
 const attempts = () =>
   database.sql`select number, outcome from attempts where delivery_id = ${deliveryId} order by number`;
 
-test('while one process makes an attempt, no other makes it, and the result counts', async () => {
+test('while one process makes an attempt, no other does, and its result counts', async () => {
   const first = await underWay();
   const second = processWith(async () => success);
   expect(await second.attempt()).toEqual(UNDER_WAY);
@@ -120,7 +120,7 @@ test('while one process makes an attempt, no other makes it, and the result coun
   expect(await attempts()).toEqual([{ number: 1, outcome: 'failure' }]);
 });
 
-test('of two that read a delivery at the same moment one makes its attempt', async () => {
+test('two processes race to begin an attempt: exactly one makes it', async () => {
   const delivery = await loadForAttempt(database.sql, deliveryId);
   if (delivery === undefined) throw new Error('no delivery');
   const begins = () => begin(processWith(async () => success).deps, delivery, command());
@@ -128,7 +128,7 @@ test('of two that read a delivery at the same moment one makes its attempt', asy
   expect(await begins()).toEqual({ kind: 'outdated' });
 });
 
-test('an attempt that an operator stops as it is begun has no owner: the next may be made at once', async () => {
+test('an attempt that an operator stops as it begins has no owner: the next may begin at once', async () => {
   const { sql } = database;
   const delivery = await loadForAttempt(sql, deliveryId);
   if (delivery === undefined) throw new Error('no delivery');
@@ -150,7 +150,7 @@ test('an attempt that an operator stops as it is begun has no owner: the next ma
   ]);
 });
 
-test('an attempt begun by a process that died is made again, under the same number', async () => {
+test('the attempt of a dead process is repeated under the same number', async () => {
   await underWay();
   await ownerIsLate();
   const second = processWith(async () => success);
@@ -158,7 +158,7 @@ test('an attempt begun by a process that died is made again, under the same numb
   expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
 });
 
-test('a process that returns late with a failure has lost its attempt; a success still counts', async () => {
+test('a late owner loses its attempt if it failed; its success still counts', async () => {
   const first = await underWay();
   await ownerIsLate();
   const second = await underWay();
@@ -171,7 +171,7 @@ test('a process that returns late with a failure has lost its attempt; a success
   expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
 });
 
-test('a success that was recorded, though the answer of its statement was lost, is one', async () => {
+test('a success whose statement lost its response counts as recorded', async () => {
   const { sql } = database;
   const { outcome, answer } = await underWay();
   const [row] = await sql<{ owner: string }[]>`select owner from attempts where delivery_id = ${deliveryId}`;
@@ -180,7 +180,7 @@ test('a success that was recorded, though the answer of its statement was lost, 
   expect(await outcome).toEqual({ kind: 'delivered', number: 1, status: 200 });
 });
 
-test('the clock of the database set ahead: a process makes no attempt twice at once, for its workflow or from the queue', async () => {
+test('after a step of the clock, a process never makes the same attempt twice at once', async () => {
   const first = await underWay();
   await ownerIsLate();
   await expect(first.attempt()).rejects.toThrow('under way already');
@@ -193,7 +193,7 @@ test('the clock of the database set ahead: a process makes no attempt twice at o
   expect(await first.attempt()).toMatchObject({ kind: 'failed', number: 2 });
 });
 
-test('an attempt that was begun and whose request never left is made later, by the same process too', async () => {
+test('an attempt whose request never left is made later, also by the same process', async () => {
   const made = processWith(async () => success);
   const delivery = await loadForAttempt(database.sql, deliveryId);
   if (delivery === undefined) throw new Error('no delivery');
@@ -204,7 +204,7 @@ test('an attempt that was begun and whose request never left is made later, by t
 
 // While the machine sleeps, the first of these clocks stands still.
 test.each(['performance', 'Date'] as const)(
-  'a process that was stopped before its request left sends nothing when it comes back, by %s',
+  'a process stopped before its request left sends nothing when it resumes (%s)',
   async (clock) => {
     const { deps, attempt, numbers } = processWith(async () => success);
     vi.useFakeTimers({ toFake: [clock] });
@@ -222,12 +222,12 @@ test.each(['performance', 'Date'] as const)(
   },
 );
 
-test('an interrupted owner gives its attempt up, and the next makes it immediately', async () => {
+test('an interrupted owner gives up its attempt, and the next process makes it at once', async () => {
   await expect(processWith(() => Promise.reject(interrupted)).attempt()).rejects.toThrow('interrupted');
   expect(await processWith(async () => success).attempt()).toMatchObject({ kind: 'delivered', number: 1 });
 });
 
-test('a process leaves to its owner what is under way, and takes it up when that one is late', async () => {
+test('a process leaves an attempt to its owner, and takes over once the owner is late', async () => {
   const first = await underWay();
   // Its workflow was lost, say: another process has it from the queue.
   await database.sql`update deliveries set dispatched_at = null where id = ${deliveryId}`;
@@ -246,7 +246,7 @@ test('a process leaves to its owner what is under way, and takes it up when that
   await first.outcome;
 });
 
-test('an operator sees an attempt under way while a process owns it, and no longer once that process gave it up', async () => {
+test('an operator sees an attempt as under way until its owner gives it up', async () => {
   const owner = uuidv7();
   const underWayNow = async () =>
     (await readActionTargets(database.sql, [deliveryId], policy)).get(deliveryId)?.underWay;
@@ -256,7 +256,7 @@ test('an operator sees an attempt under way while a process owns it, and no long
   expect(await underWayNow()).toBeNull();
 });
 
-test('who did not hear that an attempt is his own begins it again, and nobody else does', async () => {
+test('an owner may begin its attempt again if the first response was lost; nobody else may', async () => {
   const attempt = { deliveryId, number: 1, generation: 1 };
   const beginAs = async (owner: string) =>
     (await beginAttempt(database.sql, { ...attempt, owner, ownedMs: 60_000 })) !== undefined;

@@ -48,7 +48,7 @@ function read(filter: AllDeliveriesFilter, asked: { after?: string; items?: numb
 }
 const rare: AllDeliveriesFilter = { status: { range: { from: 202, to: 202 }, attempts: 'last' } };
 
-test('with a cursor: what is there is found page by page, the last of which alone has no more', async () => {
+test('pages by cursor contain everything, and only the last has no more', async () => {
   const pages: string[][] = [];
   let after: string = NIL;
   for (let more = true; more; ) {
@@ -63,20 +63,20 @@ test('with a cursor: what is there is found page by page, the last of which alon
   expect(pages.map(({ length }) => length)).toEqual([1, 0, 1]);
 });
 
-test('with a cursor: a page that is full ends with its last row, wherever the list ends', async () => {
+test('a full page by cursor ends with its last row, wherever the list ends', async () => {
   const all: AllDeliveriesFilter = { state: 'delivered' };
   const { rows, cursor } = await read(all, { after: NIL, items: 3 });
   expect(rows.map(({ id }) => id)).toEqual(made.slice(0, 3));
   expect(cursor).toEqual({ after: made[2], more: true });
 });
 
-test('by page: the list and its count end after the newest', async () => {
+test('a list by page number, and its count, end after the newest match', async () => {
   const { rows, pagination } = await read(rare, {});
   expect(rows.map(({ id }) => id)).toEqual([made[22]]);
   expect(pagination?.totalCount).toBe(1);
 });
 
-test('what an index finds has no end', async () => {
+test('a list that an index can serve has no early end', async () => {
   const slice = { limit: 1, offset: 0 };
   for (const filter of [{}, { state: 'failed' as const }, { ...rare, entityId: '1' }])
     expect(await endOfList(sql, eshopId, filter, slice, 1)).toBeUndefined();

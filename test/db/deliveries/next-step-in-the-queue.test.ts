@@ -79,7 +79,7 @@ const unclaimed = { claimId: null, claimedUntil: null };
 
 const delivered = { class: CLASS.delivered, due: true, state: 'delivered', attemptsMade: 1 };
 
-test('an accepted delivery waits in the queue for any process that starts its workflow', async () => {
+test('an accepted delivery waits in the queue for a process that starts its workflow', async () => {
   const claimed = await underWay();
   expect(await record(claimed, accepted, 'unstarted')).toBe('delivered');
   expect(await rowOf(claimed.id)).toMatchObject({ ...delivered, ...unclaimed, dispatchedAt: null });
@@ -107,7 +107,7 @@ test('an accepted delivery without a workflow leaves the queue', async () => {
 });
 
 test.each([1, 59, 60])(
-  'a failed delivery that is due %i seconds later is retried from the queue at its time',
+  'a failed delivery due %i seconds later is retried from the queue',
   async (seconds) => {
     const claimed = await underWay();
     expect(await record(claimed, { nextAttemptAt: later(seconds) })).toBe('retrying');
@@ -139,7 +139,7 @@ test.each([
   ]);
 });
 
-test('a failed delivery stays claimed by the process that starts its workflow, and waits like any other if that process dies', async () => {
+test('a failed delivery stays claimed by the process that starts its workflow, due at its retry', async () => {
   const claimed = await underWay();
   await record(claimed, { nextAttemptAt: later(30) }, 'start');
   const row = await rowOf(claimed.id);
@@ -147,7 +147,7 @@ test('a failed delivery stays claimed by the process that starts its workflow, a
   expect(row.claimedUntil).not.toBeNull();
 });
 
-test('a failed delivery is never claimed before the time of its retry, and then with its count', async () => {
+test('a failed delivery is never claimed before its retry is due, and then with its count', async () => {
   const claimed = await underWay();
   await record(claimed, { nextAttemptAt: later(60) });
   for (const each of Object.values(CLASS)) expect(await claim(each)).toEqual([]);
@@ -161,7 +161,7 @@ test.each([
   ['was accepted', accepted, 'delivered'],
   ['failed', { nextAttemptAt: later(30) }, 'retrying'],
 ] as const)(
-  'a delivery that %s gets its result, and keeps its place in the queue if another process has claimed it meanwhile',
+  'a delivery that %s gets its result but keeps its place if another process has claimed it',
   async (_, result, state) => {
     const late = await underWay();
     const other = await takenOver(late.id);
@@ -187,11 +187,11 @@ test.each([
     database.sql`claimed_until = null, claim_id = null, due_at = now() + interval '9 seconds'`,
   ],
   [
-    'is past its lease, of a process that has died',
+    'outlived the lease of a dead process',
     database.sql`claimed_until = now() - interval '1 second', claim_id = gen_random_uuid()`,
   ],
 ])(
-  'a delivery that %s waits for its retry all the same: no process attempts it before',
+  'a delivery that %s still waits for its retry, and is attempted by no process before',
   async (_, change) => {
     const claimed = await underWay();
     await database.sql`update deliveries set ${change} where id = ${claimed.id}`;
@@ -200,7 +200,7 @@ test.each([
   },
 );
 
-test('a failed delivery that its workflow has by now is in no queue', async () => {
+test('a failed delivery that its workflow has taken over is in no queue', async () => {
   const claimed = await underWay();
   await leaveQueue(database.sql, claimed.id);
   await record(claimed, { nextAttemptAt: later(30) });
@@ -212,7 +212,7 @@ test('a failed delivery that its workflow has by now is in no queue', async () =
   for (const each of Object.values(CLASS)) expect(await claim(each)).toEqual([]);
 });
 
-test('an attempt of its workflow plans nothing in the queue', async () => {
+test('an attempt made by a workflow plans nothing in the queue', async () => {
   const claimed = await underWay();
   await record(claimed, { plan: null, nextAttemptAt: later(30) });
   expect(await rowOf(claimed.id)).toMatchObject({
@@ -229,7 +229,7 @@ async function changed(): Promise<QueuedDelivery> {
   return claimed;
 }
 
-test('if its webhook was activated during the attempt, the next one follows after the first wait of the policy, not after a later one', async () => {
+test('after an activation during the attempt, the next one is due after the first wait of the policy', async () => {
   const claimed = await changed();
   const recorded = await recordAttempts(database.sql, [resultOf(claimed, { nextAttemptAt: later(3_600) })]);
   const soon = later(FIRST_WAIT_MS / 1_000);
@@ -241,19 +241,19 @@ test('if its webhook was activated during the attempt, the next one follows afte
   ]);
 });
 
-test('if its webhook was activated during the attempt, the next one follows no later than planned', async () => {
+test('after an activation during the attempt, the next one is due no later than planned', async () => {
   const claimed = await changed();
   await record(claimed, { nextAttemptAt: later(10) });
   expect(await rowOf(claimed.id)).toMatchObject({ dueAt: later(10), nextAttemptAt: later(10) });
 });
 
-test('if its webhook was activated during the last attempt, no other follows: its workflow decides', async () => {
+test('after an activation during the last attempt, the workflow decides, not the queue', async () => {
   const claimed = await changed();
   await record(claimed, {});
   expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.undelivered, nextAttemptAt: null });
 });
 
-test('a result that is recorded twice changes nothing the second time', async () => {
+test('recording a result a second time changes nothing', async () => {
   const claimed = await underWay();
   const once = resultOf(claimed, { nextAttemptAt: later(30) });
   await recordAttempts(database.sql, [once]);
@@ -264,7 +264,7 @@ test('a result that is recorded twice changes nothing the second time', async ()
   expect(await rowOf(claimed.id)).toEqual(before);
 });
 
-test('of several results recorded together each delivery gets its own next step', async () => {
+test('results recorded together give each delivery its own next step', async () => {
   const good = await underWay();
   const bad = await underWay();
   const recorded = await recordAttempts(database.sql, [
@@ -282,7 +282,7 @@ test('of several results recorded together each delivery gets its own next step'
 });
 
 test.each(['hold', 'giveUp'] as const)(
-  'a delivery stopped during its attempt does not wait for the time of its retry: its workflow decides; %s',
+  'a delivery stopped during its attempt goes to its workflow, not to its retry: %s',
   async (action) => {
     const claimed = await underWay();
     await database.sql`update attempts set owned_until = now() + interval '1 minute'`;

@@ -8,7 +8,7 @@ import { databaseOfFile } from '../../support/lifetimes.ts';
 
 const { sql } = await databaseOfFile();
 
-test('open deliveries in the queue are named apart from those that Temporal has, by every option', async () => {
+test('every filter separates open deliveries in the queue from those in Temporal', async () => {
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' });
   const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   const fire = (entityId: string) => fireDelivery(sql, { eshopId, webhookId, entityId });

@@ -68,11 +68,11 @@ async function rowOf(id: string) {
 const claim = async (deliveryClass: DeliveryClass) =>
   (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);
 
-describe('an attempt at once', () => {
+describe('try now', () => {
   test.each([
     ['waits for its retry', RETRY],
     ['waits for its workflow', FOR_WORKFLOW],
-  ])('is made from the queue of one that %s', async (_, changes) => {
+  ])('queues an attempt at once for a delivery that %s', async (_, changes) => {
     const id = await queued(changes);
     expect(await act(id, 'tryNow')).toMatchObject({ accepted: true });
     expect(await rowOf(id)).toMatchObject({ class: CLASS.retry, dueIn: 0, nextIn: 0, queued: true });
@@ -80,7 +80,7 @@ describe('an attempt at once', () => {
     await expect.poll(() => woken).toContain('retry');
   });
 
-  test('is refused before the first one, which is made as soon as there is room', async () => {
+  test('is refused before the first attempt, which begins as soon as there is room', async () => {
     const id = await queued();
     const before = await rowOf(id);
     expect(await act(id, 'tryNow')).toMatchObject({
@@ -99,7 +99,7 @@ describe('an attempt at once', () => {
     expect(await rowOf(id)).toMatchObject({ class: CLASS.retry, dueIn: 0, nextIn: 0 });
   });
 
-  test('is refused while one is under way', async () => {
+  test('is refused while an attempt is under way', async () => {
     const id = await begun(await queued(RETRY), 2);
     expect(await act(id, 'tryNow')).toMatchObject({
       accepted: false,
@@ -114,7 +114,7 @@ describe('a hold', () => {
     ['was never attempted', '', null],
     ['waits for its retry', RETRY, 1],
     ['waits for its workflow', FOR_WORKFLOW, 60],
-  ])('of one that %s: it waits for its workflow alone, and no attempt begins', async (_, changes, nextIn) => {
+  ])('sends a delivery that %s to its workflow, without an attempt', async (_, changes, nextIn) => {
     const id = await queued(...(changes === '' ? [] : [changes]));
     expect(await act(id, 'hold')).toMatchObject({ accepted: true });
     expect(await rowOf(id)).toMatchObject({
@@ -139,21 +139,21 @@ describe('a hold', () => {
     expect(await finishAttempt(database.sql, id, 1, accepted)).toBe('delivered');
   });
 
-  test('leaves one that waits for its turn where it is', async () => {
+  test('leaves a blocked delivery where it is', async () => {
     const id = await queued(WAITS);
     expect(await act(id, 'hold')).toMatchObject({ accepted: true });
     expect(await rowOf(id)).toMatchObject({ class: CLASS.blocked, operatorStop: 'hold', state: 'pending' });
   });
 });
 
-describe('one that is resumed', () => {
+describe('a resumed delivery', () => {
   test.each<[string, string, DeliveryClass, number]>([
     ['never attempted: in the class in which it was written', 'id = id', CLASS.fresh, 0],
     ['never attempted, of an import', 'bulk = true', CLASS.bulk, 0],
     ['due within a minute: for its retry', RETRY, CLASS.retry, 1],
     ['due since long: for its retry, at once', failed('-1 hour', CLASS.retry), CLASS.retry, -60],
     ['due later: for its workflow', FOR_WORKFLOW, CLASS.undelivered, 0],
-  ])('waits by its row: %s', async (_, changes, deliveryClass, dueIn) => {
+  ])('chooses its class from the current row (%s)', async (_, changes, deliveryClass, dueIn) => {
     const id = await queued(changes);
     await act(id, 'hold');
     expect(await act(id, 'resume')).toMatchObject({ accepted: true });
@@ -173,14 +173,14 @@ describe('one that is resumed', () => {
     expect(await rowOf(id)).toMatchObject({ class: CLASS.undelivered, operatorStop: null });
   });
 
-  test('during its attempt is retried as planned after it', async () => {
+  test('keeps its class if its attempt is under way', async () => {
     const id = await begun(await queued(RETRY), 2);
     await act(id, 'hold');
     expect(await act(id, 'resume')).toMatchObject({ message: 'Resumed: attempt 2 is under way.' });
     expect(await rowOf(id)).toMatchObject({ class: CLASS.retry, operatorStop: null });
   });
 
-  test('waits for its turn as before', async () => {
+  test('stays blocked if it was', async () => {
     const id = await queued(WAITS);
     await act(id, 'hold');
     expect(await act(id, 'resume')).toMatchObject({
@@ -190,8 +190,8 @@ describe('one that is resumed', () => {
   });
 });
 
-describe('one that is given up', () => {
-  test('before its first attempt ends at once, without a workflow, and is counted once', async () => {
+describe('a delivery that is given up', () => {
+  test('ends at once without a workflow before its first attempt, and is counted once', async () => {
     const id = await queued();
     expect(await act(id, 'giveUp')).toMatchObject({ accepted: true });
     expect(await rowOf(id)).toMatchObject({
@@ -205,7 +205,7 @@ describe('one that is given up', () => {
   });
 
   test.each([RETRY, FOR_WORKFLOW])(
-    'after an attempt ends at once, and gets a workflow, which shows its end',
+    'ends at once after an attempt, and gets a workflow that shows its end',
     async (changes) => {
       const id = await queued(changes);
       await act(id, 'giveUp');
@@ -221,13 +221,13 @@ describe('one that is given up', () => {
     },
   );
 
-  test('by a user of the e-shop is canceled by that user', async () => {
+  test('records that a user of the e-shop canceled it', async () => {
     const id = await queued();
     await act(id, 'giveUp', { user: true });
     expect(await rowOf(id)).toMatchObject({ canceledBy: 'user' });
   });
 
-  test('after it was claimed is not attempted', async () => {
+  test('is not attempted if it was claimed already', async () => {
     const id = await queued();
     expect(await claim(CLASS.fresh)).toEqual([id]);
     await act(id, 'giveUp');
@@ -235,7 +235,7 @@ describe('one that is given up', () => {
     expect(await beginAttempt(database.sql, { deliveryId: id, number: 1, generation: 1 })).toBeUndefined();
   });
 
-  test('during an attempt is delivered if that is accepted, and has not ended before', async () => {
+  test('counts as delivered if its attempt under way is accepted, and does not end before', async () => {
     const id = await begun(await queued());
     expect(await act(id, 'giveUp')).toMatchObject({
       accepted: true,
@@ -246,7 +246,7 @@ describe('one that is given up', () => {
     expect(await finishAttempt(database.sql, id, 1, accepted)).toBe('delivered');
   });
 
-  test('while it waits for its turn ends too, and those behind it wait on for the first', async () => {
+  test('ends while blocked, and those behind it still wait for the first', async () => {
     await database.sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
     const [first, second, third] = [await queued(), await queued(WAITS), await queued(WAITS)];
     await blocked();
@@ -260,7 +260,7 @@ describe('one that is given up', () => {
   test.each([
     ['before its first attempt', 'id = id'],
     ['after an attempt', RETRY],
-  ])('%s lets the next one of its record go', async (_, changes) => {
+  ])('lets the next of its record go: %s', async (_, changes) => {
     await database.sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
     const [first, second, third] = [await queued(changes), await queued(WAITS), await queued(WAITS)];
     await blocked();
@@ -271,7 +271,7 @@ describe('one that is given up', () => {
     expect(ended).toEqual(['CREATE_ORDER canceled']);
   });
 
-  test('during an attempt keeps the next one of its record waiting until that has its result', async () => {
+  test('keeps the next of its record blocked while an attempt is under way', async () => {
     await database.sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
     const [first, second] = [await begun(await queued()), await queued(WAITS)];
     await blocked();
@@ -288,7 +288,7 @@ async function blocked(): Promise<void> {
     from (select id, row_number() over (order by id) as number from deliveries) n where n.id = d.id`;
 }
 
-test('what Temporal has already is decided by its workflow: its place in the queue stays', async () => {
+test('a delivery that Temporal has keeps its row: its workflow decides', async () => {
   for (const action of ['hold', 'giveUp'] as const) {
     const id = await queued(RETRY, 'dispatched_at = now()');
     const before = await rowOf(id);

@@ -52,14 +52,14 @@ const changesSignaled = async () =>
   (await database.sql`select 1 from changes_to_signal where webhook_id = ${shop.webhookId}`).length;
 const webhook = async (id = shop.webhookId) => await findWebhook(database.sql, shop.eshopId, id);
 
-test('an attempt that has its result does not begin again', async () => {
+test('an attempt with a result does not begin again', async () => {
   const id = await exhausted();
   const before = await attempts(id);
   expect(await begin(id, 1)).toBeUndefined();
   expect(await attempts(id)).toEqual(before);
 });
 
-test('an attempt that begins again after an interruption stays in the window that the first try began', async () => {
+test('an attempt that begins again after an interruption keeps its window', async () => {
   const id = await fire();
   const first = await begin(id, 1);
   const again = await begin(id, 1);
@@ -68,7 +68,7 @@ test('an attempt that begins again after an interruption stays in the window tha
   expect(await attempts(id)).toHaveLength(1);
 });
 
-test('the window of a delivery begins once: its second and third attempt leave it where it is', async () => {
+test('the second and third attempt leave the window of a delivery where it began', async () => {
   const id = await fire();
   const begun: (Date | undefined)[] = [];
   for (const number of [1, 2, 3]) {
@@ -80,20 +80,20 @@ test('the window of a delivery begins once: its second and third attempt leave i
   expect((await load(id)).windowStartedAt).toEqual(first?.startedAt);
 });
 
-test('an attempt begins the window of its own delivery alone', async () => {
+test('an attempt begins only the window of its own delivery', async () => {
   const [id, other] = [await fire(), await fire()];
   await begin(id, 1);
   expect((await load(other)).windowStartedAt).toBeNull();
 });
 
-test('a result that comes a second time changes nothing: the first one recorded stays', async () => {
+test('a second result changes nothing: the first one stays', async () => {
   const id = await exhausted();
   await finish(id, 1, { status: 500 });
   expect(await load(id)).toMatchObject({ state: 'retrying', lastStatus: 503 });
   expect(await attempts(id)).toMatchObject([{ outcome: 'failure', status: 503 }]);
 });
 
-test('a success takes the place of a failure: the receiver has accepted it', async () => {
+test('a success replaces a recorded failure, since the receiver has accepted the delivery', async () => {
   const id = await exhausted();
   expect(await finish(id, 1, accepted)).toBe('delivered');
   expect(await load(id)).toMatchObject({ state: 'delivered', attemptsMade: 1 });
@@ -102,7 +102,7 @@ test('a success takes the place of a failure: the receiver has accepted it', asy
   expect(await load(id)).toMatchObject({ state: 'delivered' });
 });
 
-test('a result is that of its own attempt and delivery alone', async () => {
+test('a result changes only its own attempt and delivery', async () => {
   const [id, other] = [await fire(), await fire()];
   for (const [delivery, number] of [
     [id, 1],
@@ -117,7 +117,7 @@ test('a result is that of its own attempt and delivery alone', async () => {
   expect(await load(other)).toMatchObject({ state: 'pending', attemptsMade: 0 });
 });
 
-test('a result is that of its own delivery where several are recorded at once', async () => {
+test('results recorded together change only their own deliveries', async () => {
   const [id, other] = [await fire(), await fire()];
   for (const delivery of [id, other]) await begin(delivery, 1);
   const records = [attemptRecord(id, accepted), attemptRecord(other)];
@@ -129,7 +129,7 @@ test('a result is that of its own delivery where several are recorded at once', 
   });
 });
 
-test('a result does not reopen a delivery that was canceled while the request was under way', async () => {
+test('a result does not reopen a delivery that was canceled during the request', async () => {
   const id = await fire();
   await begin(id, 1);
   await closeDelivery(database.sql, id, 'canceled');
@@ -137,7 +137,7 @@ test('a result does not reopen a delivery that was canceled while the request wa
   expect(await load(id)).toMatchObject({ state: 'canceled', attemptsMade: 0 });
 });
 
-test('a success is not taken back by a cancellation that comes late', async () => {
+test('a late cancellation does not undo a success', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, accepted);
@@ -145,7 +145,7 @@ test('a success is not taken back by a cancellation that comes late', async () =
   expect(await load(id)).toMatchObject({ state: 'delivered' });
 });
 
-test('a result recorded in the meantime keeps its plan when the retries before it are said to be spent', async () => {
+test('a result recorded meanwhile keeps its plan when earlier retries are reported as spent', async () => {
   const id = await fire();
   await begin(id, 1);
   const nextAttemptAt = new Date(Date.now() + 60_000);
@@ -154,7 +154,7 @@ test('a result recorded in the meantime keeps its plan when the retries before i
   expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
 });
 
-test('the compensation deactivates the webhook, names the delivery, and has the other open deliveries signaled', async () => {
+test('the compensation deactivates the webhook, and has its other open deliveries signaled', async () => {
   const id = await exhausted();
   expect(await compensate(database.sql, id)).toMatchObject({ state: 'failed', deactivatedGeneration: 1 });
   expect(await webhook()).toMatchObject({ active: false });
@@ -162,7 +162,7 @@ test('the compensation deactivates the webhook, names the delivery, and has the 
   expect(await changesSignaled()).toBe(1);
 });
 
-test('the compensation cancels a delivery that was given up during its last attempt, and leaves its webhook active', async () => {
+test('the compensation cancels a delivery given up during its last attempt; its webhook stays active', async () => {
   const id = await exhausted();
   await database.sql`update deliveries set operator_stop = 'giveUp' where id = ${id}`;
   expect(await compensate(database.sql, id)).toMatchObject({
@@ -175,7 +175,7 @@ test('the compensation cancels a delivery that was given up during its last atte
   expect(await deactivations()).toEqual([]);
 });
 
-test('the compensation of a delivery that was delivered does nothing', async () => {
+test('the compensation of a delivered delivery does nothing', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, accepted);
@@ -188,7 +188,7 @@ test('the compensation of a delivery that was delivered does nothing', async () 
   expect(await changesSignaled()).toBe(0);
 });
 
-test('the compensation leaves a webhook alone that was given another URL since the last attempt', async () => {
+test('the compensation leaves a webhook active whose URL has changed since the last attempt', async () => {
   const id = await exhausted();
   const before = await webhook();
   if (before === null) throw new Error('no webhook');
@@ -204,7 +204,7 @@ test('the compensation leaves a webhook alone that was given another URL since t
   expect(await deactivations()).toEqual([]);
 });
 
-test('the compensation leaves a webhook to the user who deactivated it: no second deactivation, and no mail', async () => {
+test('the compensation neither deactivates nor mails again after a user’s deactivation', async () => {
   const id = await exhausted();
   await setActive(database.sql, shop.eshopId, shop.webhookId, false);
   const before = await webhook();
@@ -216,7 +216,7 @@ test('the compensation leaves a webhook to the user who deactivated it: no secon
   expect(await deactivations()).toEqual([{ generation: 1, reason: 'user', deliveryId: null }]);
 });
 
-test('the compensation mails nobody about a webhook that was deleted', async () => {
+test('the compensation sends no mail about a deleted webhook', async () => {
   const id = await exhausted();
   await deleteWebhook(database.sql, shop.eshopId, shop.webhookId);
   expect(await compensate(database.sql, id)).toMatchObject({
@@ -232,7 +232,7 @@ test('the compensation deactivates no other webhook', async () => {
   expect(await webhook(other)).toMatchObject({ active: true });
 });
 
-test('the compensation of two deliveries of one webhook deactivates it for the first alone, also when both are repeated', async () => {
+test('repeated compensations of two deliveries deactivate their webhook once, for the first one', async () => {
   const [first, second] = [await exhausted(), await exhausted()];
   const deactivated = async (id: string) => (await compensate(database.sql, id)).deactivatedGeneration;
   expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
@@ -244,7 +244,7 @@ test('the compensation of two deliveries of one webhook deactivates it for the f
 const act = (id: string, action: ActionName, order = action as string) =>
   recordOperatorAction(database.sql, id, { id: order, action, by: action, reason: '' }, defaultRetryPolicy);
 
-test('no attempt begins of a delivery that an operator has stopped since it was read', async () => {
+test('no attempt begins once an operator has stopped the delivery', async () => {
   const id = await fire();
   await act(id, 'hold');
   expect(await begin(id, 1)).toBeUndefined();
@@ -255,7 +255,7 @@ test('no attempt begins of a delivery that an operator has stopped since it was 
   expect(await begin(id, 1)).toBeUndefined();
 });
 
-test('a delivery that waits in the queue does not wait for its next attempt to be given up', async () => {
+test('a queued delivery can be given up before its retry is due', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
@@ -269,14 +269,14 @@ test('a delivery that waits in the queue does not wait for its next attempt to b
   ).toMatchObject([{ id, state: 'canceled' }]);
 });
 
-test('a delivery of a recovery that is paused does not wait for it to go on to be given up', async () => {
+test('a delivery of a paused recovery can be given up', async () => {
   const id = await fire();
   await database.sql`update deliveries set class = ${CLASS.recovered} where id = ${id}`;
   await act(id, 'giveUp');
   expect(await load(id)).toMatchObject({ state: 'canceled' });
 });
 
-test('a delivery that another process attempted after its lease keeps that plan if it then gets no permit', async () => {
+test('a deferral keeps the plan of another process that attempted the delivery after the lease', async () => {
   const id = await fire();
   const claim = async () => {
     const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 100 });
@@ -294,7 +294,7 @@ test('a delivery that another process attempted after its lease keeps that plan 
   expect(nextAttemptAt).not.toBeNull();
 });
 
-test('an operator action takes effect once, even when its step is repeated, and the latest fifty are kept', async () => {
+test('an operator action takes effect once, even if its step is repeated; the latest fifty are kept', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });
@@ -311,7 +311,7 @@ test('an operator action takes effect once, even when its step is repeated, and 
   expect(operatorActions?.at(-1)).toMatchObject({ id: 'resume 29', action: 'resume' });
 });
 
-test('the time that a hold took from an attempt shortens the waits that are left', async () => {
+test('the time that a hold took from an attempt shortens the remaining waits', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });

@@ -40,7 +40,7 @@ async function incident() {
 }
 const ledger = async () => (await database.sql`select from failures`).length;
 
-test('failures of several deliveries make one incident: since the first, all counted, with the last error', async () => {
+test('failures of several deliveries form one incident, with its begin, count and last error', async () => {
   const [first, second] = [await fire(), await fire()];
   await fail(first, 1, 0);
   await fail(second, 1, 10);
@@ -66,7 +66,7 @@ test('a pause moves the deactivation by its length, and the next attempt to its 
   expect(Date.parse((await incident())?.deactivationAt ?? '') - before).toBe(3_575_000);
 });
 
-test('an accepted delivery ends it, whichever; the next failure begins another one', async () => {
+test('an accepted delivery ends the incident; the next failure begins another', async () => {
   const [first, second] = [await fire(), await fire()];
   await fail(first, 1, 0);
   await succeed(second, 1, 10);
@@ -75,7 +75,7 @@ test('an accepted delivery ends it, whichever; the next failure begins another o
   expect(await incident()).toMatchObject({ since: at(30).toISOString(), failures: 1 });
 });
 
-test('a delivery that is accepted without an incident adds nothing, and after one only the first does', async () => {
+test('an accepted delivery adds a row only if it ends an incident', async () => {
   await succeed(await fire(), 1, 0);
   expect(await ledger()).toBe(0);
   await fail(await fire(), 1, 10);
@@ -86,7 +86,7 @@ test('a delivery that is accepted without an incident adds nothing, and after on
   expect(await ledger()).toBe(ended);
 });
 
-test('results recorded together: what failed before the accepted one is over, what failed behind it is not', async () => {
+test('results recorded together: only failures before the accepted attempt are over', async () => {
   const [early, good, late] = [await fire(), await fire(), await fire()];
   for (const id of [early, good, late]) {
     await beginAttempt(database.sql, { deliveryId: id, number: 1, generation: 1 });
@@ -100,7 +100,7 @@ test('results recorded together: what failed before the accepted one is over, wh
   expect(await incident()).toMatchObject({ since: at(20).toISOString(), failures: 1 });
 });
 
-test('an activation and another URL end it; what failed before counts no more', async () => {
+test('an activation and another URL end the incident, and earlier failures no longer count', async () => {
   const id = await fire();
   await fail(id, 1, 0);
   await setActive(database.sql, shop.eshopId, shop.webhookId, false);
@@ -118,7 +118,7 @@ test('an activation and another URL end it; what failed before counts no more', 
   expect(await incident()).toBeNull();
 });
 
-test('the deactivation is predicted from the delivery that has the fewest waits left', async () => {
+test('the deactivation is predicted from the delivery with the fewest remaining waits', async () => {
   const [old, young] = [await fire(), await fire()];
   await database.sql`update deliveries set window_started_at = ${at(0)} where id = ${old}`;
   await fail(old, 20, 110_000);
@@ -132,7 +132,7 @@ test('the deactivation is predicted from the delivery that has the fewest waits 
   expect(await incident()).toMatchObject({ deactivationAt: new Date(spent).toISOString() });
 });
 
-test('a waiting delivery that took over the count of a superseded one also tells when its webhook will be deactivated', async () => {
+test('a waiting successor of a superseded delivery also predicts the deactivation', async () => {
   const [old, successor] = [await fire(), await fire()];
   await fail(old, 20, 110_000);
   await database.sql`
@@ -144,7 +144,7 @@ test('a waiting delivery that took over the count of a superseded one also tells
   expect(Math.abs(Date.parse(deactivationAt ?? '') - Date.now())).toBeLessThan(60_000);
 });
 
-test('failures of one webhook recorded at the same moment wait for nobody', async () => {
+test('failures of one webhook recorded at the same moment do not wait for each other', async () => {
   const [first, second, third] = [await fire(), await fire(), await fire()];
   await fail(first, 1, 0);
   await database.sql.begin(async (holding) => {

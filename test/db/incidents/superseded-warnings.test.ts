@@ -46,7 +46,7 @@ async function notice() {
   return await readWarning(database.sql, warning?.id ?? '');
 }
 
-test('superseded before the mail goes, twice: still needed, and about the newest; accepted: no longer', async () => {
+test('superseding moves a pending warning to the newest delivery; a success ends it', async () => {
   const first = await lastRetries();
   expect(await decide()).toBe(1);
   expect(await claimNotices(database.sql, 10)).toHaveLength(1);
@@ -63,7 +63,7 @@ test('superseded before the mail goes, twice: still needed, and about the newest
   expect(await notice()).toMatchObject({ stillNeeded: false });
 });
 
-test('what waits behind another delivery with the count is warned of too; held by an operator it is not', async () => {
+test('a blocked successor still needs the warning; one held by an operator does not', async () => {
   const first = await lastRetries();
   expect(await decide()).toBe(1);
   const successor = await replace(first);
@@ -73,7 +73,7 @@ test('what waits behind another delivery with the count is warned of too; held b
   expect(await notice()).toMatchObject({ stillNeeded: false });
 });
 
-test('superseded before it is decided: decided of the one that goes on', async () => {
+test('a delivery superseded before the decision: the warning is about its successor', async () => {
   const successor = await replace(await lastRetries());
   expect(await decide()).toBe(1);
   expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: successor });

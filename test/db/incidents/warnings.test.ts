@@ -44,7 +44,7 @@ async function incidentSince() {
   return (await findWebhook(database.sql, shop.eshopId, shop.webhookId))?.incidentSince ?? null;
 }
 
-test('a day before and after six hours with the default policy; sooner where retries are spent sooner, never for a minute', () => {
+test('warning times: a day before and after six hours by default, sooner for short policies, or never', () => {
   expect(warningTimes(defaultRetryPolicy)).toEqual(terms);
   expect(warningTimes({ ...defaultRetryPolicy, windowMs: 96 * HOUR, maxRetries: 21 })).toEqual(terms);
   // A single wait of an hour.
@@ -57,7 +57,7 @@ test('a day before and after six hours with the default policy; sooner where ret
 });
 
 describe('after six hours without an accepted delivery', () => {
-  test('one warning, however many deliveries fail, and however long', async () => {
+  test('an incident gets one warning, however many deliveries fail, and however long', async () => {
     const [first, second] = [await fire(), await fire()];
     await fail(first, 1, hoursAgo(5.9));
     expect(await decide()).toBe(0);
@@ -67,7 +67,7 @@ describe('after six hours without an accepted delivery', () => {
     expect(await decide()).toBe(0);
   });
 
-  test('another incident, another warning', async () => {
+  test('another incident gets another warning', async () => {
     const id = await fire();
     await fail(id, 1, hoursAgo(20));
     expect(await decide()).toBe(1);
@@ -79,7 +79,7 @@ describe('after six hours without an accepted delivery', () => {
     expect(await decide()).toBe(0);
   });
 
-  test('a failure that was recorded at the same moment as a later success is no incident', async () => {
+  test('a failure recorded at the same moment as a later success is no incident', async () => {
     const [bad, good] = [await fire(), await fire()];
     // Neither transaction sees the other.
     await beginAttempt(database.sql, { deliveryId: bad, number: 1, generation: 1 });
@@ -94,7 +94,7 @@ describe('after six hours without an accepted delivery', () => {
     expect(await incidentSince()).toBeNull();
   });
 
-  test('an e-shop that does not want warnings gets none, and neither does one whose webhook is inactive', async () => {
+  test('no warning without the e-shop’s consent, or for an inactive webhook', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await chooseWarnings(database.sql, shop.eshopId, false);
     expect(await decide()).toBe(0);
@@ -105,7 +105,7 @@ describe('after six hours without an accepted delivery', () => {
 });
 
 describe('a day before the retries of a delivery are spent', () => {
-  test('a delivery that fails alone is warned of although others are accepted, and once', async () => {
+  test('a single failing delivery gets one warning although others are accepted', async () => {
     const poisoned = await fire();
     await fail(poisoned, 18, hoursAgo(0), true);
     await succeed(await fire(), 1, hoursAgo(0));
@@ -119,7 +119,7 @@ describe('a day before the retries of a delivery are spent', () => {
     expect(notice).toMatchObject({ stillNeeded: true, deliveryId: poisoned, deliveryAttempts: 19 });
   });
 
-  test('not where the same incident has been warned of already', async () => {
+  test('an incident that has had its warning gets no second one', async () => {
     const id = await fire();
     await fail(id, 1, hoursAgo(40));
     expect(await decide()).toBe(1);
@@ -129,8 +129,8 @@ describe('a day before the retries of a delivery are spent', () => {
   });
 });
 
-describe('the ledger is put together', () => {
-  test('failures of one incident become one row; what is over goes, and what belongs to an earlier generation', async () => {
+describe('compacting the ledger', () => {
+  test('merges the failures of an incident into one row, and drops ended and earlier ones', async () => {
     const ids = [await fire(), await fire(), await fire()];
     await fail(ids[0] ?? '', 1, hoursAgo(3));
     await succeed(await fire(), 1, hoursAgo(2.5));
@@ -147,7 +147,7 @@ describe('the ledger is put together', () => {
     expect(await ledger()).toEqual([]);
   });
 
-  test('a success of this minute is kept: what failed before may be recorded after it', async () => {
+  test('keeps a success of this minute, since an earlier failure may be recorded after it', async () => {
     const [late, good] = [await fire(), await fire()];
     await fail(await fire(), 1, hoursAgo(1));
     await succeed(good, 1, new Date());
@@ -157,8 +157,8 @@ describe('the ledger is put together', () => {
   });
 });
 
-describe('unsent warnings', () => {
-  test('is claimed by one at a time, again after a minute, at once when it was given back, and no more when it is mailed', async () => {
+describe('an unsent warning', () => {
+  test('is claimed by one process at a time, again after a minute or a return, and never once mailed', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await decide();
     const [warning] = await claimNotices(database.sql, 10);
@@ -175,7 +175,7 @@ describe('unsent warnings', () => {
     expect(await readNotice(database.sql, id)).toMatchObject({ pending: false });
   });
 
-  test('is no longer needed once a delivery was accepted, or the webhook was activated again', async () => {
+  test('is not needed after a success or an activation', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await decide();
     const [warning] = await claimNotices(database.sql, 10);

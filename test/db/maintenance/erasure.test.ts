@@ -41,7 +41,7 @@ const someoneWaits = () =>
     )
     .toHaveLength(1);
 
-test('a request that began before its e-shop was deleted leaves no event and no delivery behind', async () => {
+test('a request that overlaps the deletion of its e-shop leaves no event or delivery', async () => {
   const { sql } = database;
   const { eshopId } = await shopWithDelivery();
   let removed: Promise<unknown> = Promise.resolve();
@@ -63,7 +63,7 @@ test('a request that began before its e-shop was deleted leaves no event and no 
   expect(await sql`select from deliveries where eshop_id = ${eshopId}`).toHaveLength(0);
 });
 
-test('an export holds up nobody who reads a feed', async () => {
+test('an export does not delay the readers of a feed', async () => {
   const { eshopId } = await shopWithDelivery();
   const reader = createPool(database.url, 1);
   onTestFinished(() => reader.end());
@@ -80,7 +80,7 @@ test('an export holds up nobody who reads a feed', async () => {
   expect(looked).toBe(true);
 });
 
-test('a customer is not erased while a canceled delivery may still be answered: the answer would be kept', async () => {
+test('a customer is not erased while a canceled delivery may still be answered', async () => {
   const { eshopId, deliveryId } = await shopWithDelivery();
   await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1, ownedMs: 60_000 });
   await close(deliveryId);
@@ -89,7 +89,7 @@ test('a customer is not erased while a canceled delivery may still be answered: 
   expect(await eraseCustomer(database.sql, eshopId, hers)).toEqual({ events: 1, responses: 1 });
 });
 
-test('a customer is not erased beside a redelivery of an event', async () => {
+test('a customer is not erased during a redelivery of an event', async () => {
   const { eshopId, deliveryId } = await shopWithDelivery();
   await close(deliveryId);
   let erased: Promise<unknown> = Promise.resolve();

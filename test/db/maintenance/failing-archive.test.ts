@@ -15,7 +15,7 @@ async function poolWith(setting: string) {
   return sql;
 }
 
-test('a failing archive is named from its failure to its next success', async () => {
+test('a failing archive is reported from its failure to its next success', async () => {
   const sql = await poolWith('archive_mode=on');
   const archiveBy = async (command: string) => {
     await sql.unsafe(`alter system set archive_command = '${command}'`);
@@ -36,7 +36,7 @@ test('a failing archive is named from its failure to its next success', async ()
   await expect.poll(named, eventually).toEqual([expect.stringMatching(/last success: 2.*Z\)$/)]);
 });
 
-test('a prepared transaction is named until it ends', async () => {
+test('a prepared transaction is reported until it ends', async () => {
   const sql = await poolWith('max_prepared_transactions=1');
   const named = async (seconds?: number) =>
     (await readVacuumBlockers(sql, seconds === undefined ? {} : { seconds })).map(keeperOfDeadRows);

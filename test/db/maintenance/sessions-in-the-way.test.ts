@@ -76,8 +76,8 @@ const untilAwaited = async (sql: Pool) => {
   return await readCursorBlocker(sql);
 };
 
-describe('an open transaction that has written', () => {
-  test('holds cursors and recoveries up, and is named until it ends', async () => {
+describe('an open transaction', () => {
+  test('delays cursors and recoveries if it has written, and is reported until it ends', async () => {
     const { sql } = database;
     const { eshopId, webhookId } = await insertShop(sql);
     expect(await readCursorBlocker(sql)).toBeNull();
@@ -142,7 +142,7 @@ describe('an open transaction that has written', () => {
     expect(after === null ? '' : operatorsRecoveryReason(after)).toBeNull();
   });
 
-  test('of Waybill with another user, whose beginning is hidden, holds cursors up all the same', async () => {
+  test('delays cursors also if it belongs to a Waybill under another user, with a hidden begin', async () => {
     const { sql } = database;
     const limited = await limitedPool();
     const { pid, end } = await openTransaction(WRITES, 'read committed', 'waybill');
@@ -167,7 +167,7 @@ describe('an open transaction that has written', () => {
     await expect.poll(isPassed).toBe(true);
   });
 
-  test('one that only reads holds nothing up', async () => {
+  test('delays nothing if it only reads', async () => {
     const { sql } = database;
     await openTransaction('select 1 from settings', 'repeatable read');
     const mark = await lowWaterMark(sql);
@@ -176,10 +176,10 @@ describe('an open transaction that has written', () => {
   });
 });
 
-describe('what keeps dead rows', () => {
+describe('vacuum blockers', () => {
   const sooner = { seconds: 0, transactions: 1_000_000, walBytes: 2 ** 40 };
 
-  test('a session with an old snapshot is named, with its program and begin', async () => {
+  test('a session with an old snapshot is reported, with its program and begin', async () => {
     const { sql } = database;
     expect(await readVacuumBlockers(sql)).toEqual([]);
     const { pid, end } = await openTransaction('select 1 from settings', 'repeatable read');
@@ -217,7 +217,7 @@ describe('what keeps dead rows', () => {
     expect(await keepers()).toBe(0);
   });
 
-  test('of sessions that this user may not see into, only what is known is said', async () => {
+  test('a session that this user may not inspect is reported with the known facts', async () => {
     const limited = await limitedPool();
     const { sql } = database;
     const { pid } = await openTransaction('select 1 from settings', 'repeatable read');
@@ -233,7 +233,7 @@ describe('what keeps dead rows', () => {
     expect(await readCursorBlocker(limited)).toBeNull();
   });
 
-  test('a replication slot that nobody uses', async () => {
+  test('an unused replication slot is reported', async () => {
     const { sql } = database;
     const name = `s_${randomBytes(4).toString('hex')}`;
     const made = await sql`select pg_create_physical_replication_slot(${name}, true)`.catch(
@@ -254,7 +254,7 @@ describe('what keeps dead rows', () => {
     );
   });
 
-  test('a replication slot whose reader is behind, from a bound of its own', async () => {
+  test('a replication slot whose reader is behind is reported beyond a bound of its own', async () => {
     const reader = await database.sql.reserve();
     onTestFinished(() => reader.release());
     const name = `s_${randomBytes(4).toString('hex')}`;
@@ -279,7 +279,7 @@ describe('what keeps dead rows', () => {
   });
 });
 
-test('a retention that had to leave a table names who was in the way', async () => {
+test('a retention that had to skip a table names the session that blocked it', async () => {
   const { sql } = database;
   const { pid, end } = await openTransaction('lock table events in share update exclusive mode');
   const lock = () => schemaStep(sql, (tx) => tx`lock table only events in share update exclusive mode`, 3);

@@ -60,7 +60,7 @@ test.each(others)('refused: %s', async (_what, change) => {
   expect(await state()).toEqual(before);
 });
 
-test('what follows is applied, with the SHA-256 of each file', async () => {
+test('later migrations are applied, with the SHA-256 of each file', async () => {
   await write('0004-four.sql', '-- outside a transaction\ncreate table four (id int);\n');
 
   expect(await migrated()).toEqual(['0004-four.sql']);
@@ -74,7 +74,7 @@ test('what follows is applied, with the SHA-256 of each file', async () => {
   ]);
 });
 
-test('the former release starts on the tables of a newer one, which has later files', async () => {
+test('an older release starts on the tables of a newer one', async () => {
   await write('0004-four.sql', 'create table four (id int);');
   await migrated();
   await rm(file('0004-four.sql'));

@@ -36,7 +36,7 @@ function sayings() {
   };
 }
 
-test('a migration waits for a lock that somebody holds, longer than any statement may take, says for whom, and succeeds', async () => {
+test('a migration waits for a lock beyond the statement time-out, names its holder, and succeeds', async () => {
   await write('0001-more.sql', 'alter table webhooks add column more text;');
   const { say, said, first } = sayings();
   let applied: Promise<string[]> = Promise.resolve([]);
@@ -71,7 +71,7 @@ test('a migration may take longer than a statement of the pool', async () => {
   expect(await database.sql`select * from limits`).toEqual([{ statement: '0' }]);
 });
 
-test('a file marked so runs outside a transaction, statement by statement', async () => {
+test('a file marked as such runs outside a transaction, one statement at a time', async () => {
   await write(
     '0001-index.sql',
     `-- outside a transaction
@@ -90,7 +90,7 @@ create index concurrently webhooks_by_text on webhooks (url)
   expect(index).toEqual({ indisvalid: true });
 });
 
-test('one that somebody died in is begun again', async () => {
+test('a migration that was interrupted is started again', async () => {
   const text = `-- outside a transaction
 drop index concurrently if exists webhooks_by_text;
 create index concurrently webhooks_by_text on webhooks (url);
@@ -102,7 +102,7 @@ create index concurrently webhooks_by_text on webhooks (url);
   expect(await migrate(database.url, { directory })).toEqual(['0001-index.sql']);
 });
 
-test('of several processes that start at once one applies, and no one blocks another for ever', async () => {
+test('processes that start at once apply each migration once, without a deadlock', async () => {
   await write('0001-table.sql', 'create table things (id int);');
   await write(
     '0002-index.sql',
@@ -114,7 +114,7 @@ test('of several processes that start at once one applies, and no one blocks ano
   expect(applied.flat().sort()).toEqual(['0001-table.sql', '0002-index.sql']);
 });
 
-test('an index of a partitioned table is built on every partition, also after a try that was interrupted', async () => {
+test('an index of a partitioned table is built on every partition, even after an interruption', async () => {
   const { sql } = database;
   const example = await readFile(new URL('../../../docs/adding.md', import.meta.url), 'utf8');
   const [, text = ''] = /```sql\n(-- outside[\s\S]*?)```/.exec(example) ?? [];
@@ -134,7 +134,7 @@ test('an index of a partitioned table is built on every partition, also after a 
   expect(index).toEqual({ indisvalid: true, parts: partitions?.parts });
 });
 
-test('no time-out of the role or the database ends a migration, or the lock beside it', async () => {
+test('time-outs of the role or database end neither a migration nor its lock', async () => {
   await write('0001-inside.sql', 'select pg_sleep(1.2);');
   await write('0002-outside.sql', '-- outside a transaction\nselect pg_sleep(1.2);');
   const name = new URL(database.url).pathname.slice(1);

@@ -71,7 +71,7 @@ async function look(backgroundPerTick: number): Promise<number> {
 }
 const waiting = async () => (await database.sql`select from changes_to_signal`).length;
 
-test('a change that concerns no open delivery is over at the first look', async () => {
+test('a change without open deliveries is done at the first look', async () => {
   await deleteMany(0);
   for (let looks = 0; looks < WEBHOOKS / schedulerDefaults.backgroundConcurrency; looks += 1)
     expect(await look(1)).toBe(0);
@@ -79,7 +79,7 @@ test('a change that concerns no open delivery is over at the first look', async 
   expect(answers).toBe(0);
 });
 
-test('the signals of a moment are shared by those whose turn it is', async () => {
+test('the signals of a tick are shared among webhooks in turn', async () => {
   await deleteMany(3);
   expect(await look(8)).toBe(8);
   expect(answers).toBe(8);
@@ -87,7 +87,7 @@ test('the signals of a moment are shared by those whose turn it is', async () =>
   expect(new Set(signaled).size).toBe(WEBHOOKS * 3);
 });
 
-test('a change is logged once, when it begins: not after its last page, nor again when a page fails', async () => {
+test('a change is logged once, when it begins, even if a page fails', async () => {
   await deleteMany(3);
   const lines = () => logged.filter(({ msg }) => msg === 'a change of a webhook is being passed on');
   const numbers = () => new Set(lines().map(({ webhookId }) => webhookId)).size;

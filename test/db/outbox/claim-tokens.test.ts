@@ -72,7 +72,7 @@ const ends: Readonly<Record<string, (claim: QueuedDelivery) => Promise<void>>> =
 describe.each(Object.keys(ends))('%s', (name) => {
   const stored = (id: string) => database.sql`select * from deliveries where id = ${id}`;
 
-  test('does nothing to a delivery that another process has claimed since', async () => {
+  test('does not change a delivery that another process has claimed since', async () => {
     const late = await claimed();
     await endLease(late.id);
     const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 1 });
@@ -82,7 +82,7 @@ describe.each(Object.keys(ends))('%s', (name) => {
     expect(await stored(late.id)).toEqual(before);
   });
 
-  test('does nothing to a delivery that its workflow has by now', async () => {
+  test('does not change a delivery that its workflow has taken over', async () => {
     const late = await claimed();
     // Its first step ends the claim; the token alone says nothing.
     await database.sql`update deliveries set dispatched_at = now() where id = ${late.id}`;
@@ -91,7 +91,7 @@ describe.each(Object.keys(ends))('%s', (name) => {
     expect(await stored(late.id)).toEqual(before);
   });
 
-  test('does nothing to another delivery', async () => {
+  test('does not change another delivery', async () => {
     const one = await claimed();
     const other = await claimed();
     const before = await stored(other.id);
@@ -101,7 +101,7 @@ describe.each(Object.keys(ends))('%s', (name) => {
   });
 });
 
-test('what was given back is claimed again at once, under another token', async () => {
+test('a delivery that was given back can be claimed at once, under another token', async () => {
   const before = await claimed();
   await giveBack(database.sql, [before]);
   const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 1 });
@@ -109,7 +109,7 @@ test('what was given back is claimed again at once, under another token', async 
   expect(deliveries[0]?.claimId).not.toBe(before.claimId);
 });
 
-test('a delivery that a change of its webhook passed over, since it was claimed, is brought forward', async () => {
+test('a delivery that missed a change of its webhook while claimed is brought forward', async () => {
   const { sql } = database;
   const planned = "next_attempt_at = now() + interval '1 hour', last_generation = 1";
   const late = await claimed(`${RETRYING}, ${planned}`, CLASS.undelivered);
@@ -141,7 +141,7 @@ test.each<[string, number, 'claimed_until' | 'due_at', keyof typeof ends]>([
     'claimed_until',
     'postponeRejected',
   ],
-  ['what is deferred is left alone for a second', 1, 'due_at', 'deferClaimed'],
+  ['a deferred delivery is left alone for a second', 1, 'due_at', 'deferClaimed'],
 ])('%s', async (_, seconds, column, name) => {
   const claim = await claimed();
   const time = await ahead(column, claim.id, async () => await ends[name]?.(claim));
@@ -153,7 +153,7 @@ test.each<[string, number, 'claimed_until' | 'due_at', keyof typeof ends]>([
   });
 });
 
-test('a delivery whose start Temporal rejected is not claimed for longer, nor for less long, by a renewal that comes late', async () => {
+test('a late renewal does not change the wait of a delivery whose start Temporal rejected', async () => {
   const claim = await claimed();
   await postponeRejected(database.sql, [claim]);
   const before = await database.sql`select * from deliveries`;
@@ -161,7 +161,7 @@ test('a delivery whose start Temporal rejected is not claimed for longer, nor fo
   expect(await database.sql`select * from deliveries`).toEqual(before);
 });
 
-test('a delivery is marked as dispatched regardless of its claim, and only once', async () => {
+test('a delivery is marked as dispatched once, regardless of its claim', async () => {
   const { id } = await claimed();
   await markDispatched(database.sql, [id]);
   const dispatchedAt = () => database.sql`select dispatched_at from deliveries where id = ${id}`;
@@ -172,32 +172,32 @@ test('a delivery is marked as dispatched regardless of its claim, and only once'
   expect(await rowOf(id)).toMatchObject(unclaimed);
 });
 
-test('what its workflow ends keeps no claim token', async () => {
+test('a delivery ended by its workflow keeps no claim token', async () => {
   const claim = await claimed();
   await closeDelivery(database.sql, claim.id, 'expired');
   expect(await rowOf(claim.id)).toMatchObject(unclaimed);
 });
 
-describe('what is deferred', () => {
+describe('a deferred delivery', () => {
   test('waits in its class, without a next attempt if none was made', async () => {
     const claim = await claimed('bulk = true', CLASS.bulk);
     await deferClaimed(database.sql, [claim]);
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.bulk, dueIn: 0, nextIn: null, ...unclaimed });
   });
 
-  test('has a time for its next attempt all the while if it is a retry', async () => {
+  test('always has a time for its next attempt if it is a retry', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = now()`, CLASS.retry);
     await deferClaimed(database.sql, [claim]);
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 0, nextIn: 0, ...unclaimed });
   });
 
-  test('gets no attempt if it has none left', async () => {
+  test('gets no attempt if none is left', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = null`, CLASS.retry);
     await deferClaimed(database.sql, [claim]);
     expect(await rowOf(claim.id)).toMatchObject({ nextIn: null });
   });
 
-  test('waits until the time of an attempt is over that another owner has under way', async () => {
+  test('waits until the time of another owner’s attempt is over', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = now()`, CLASS.retry);
     await beginAttempt(database.sql, { deliveryId: claim.id, number: 2, generation: 1, ownedMs: 600_000 });
     await deferClaimed(database.sql, [claim]);
@@ -213,7 +213,7 @@ describe('what is deferred', () => {
     expect(await rowOf(claim.id)).toMatchObject({ dueIn: 1, nextIn: 1 });
   });
 
-  test('goes to its workflow if another owner has planned the next attempt more than a minute ahead', async () => {
+  test('goes to its workflow if another owner planned the next attempt over a minute ahead', async () => {
     const claim = await claimed();
     await database.sql.unsafe(
       `update deliveries set ${RETRYING}, next_attempt_at = now() + interval '10 minutes'`,
@@ -224,7 +224,7 @@ describe('what is deferred', () => {
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.undelivered, dueIn: 0, nextIn: 10, ...unclaimed });
   });
 
-  test('has no window before its first attempt, although one was begun and given up', async () => {
+  test('has no window before its first attempt, even if one was begun and given up', async () => {
     const claim = await claimed();
     await beginAttempt(database.sql, { deliveryId: claim.id, number: 1, generation: 1 });
     await database.sql`update attempts set owned_until = null`;
@@ -233,7 +233,7 @@ describe('what is deferred', () => {
   });
 });
 
-describe('what is put back waits by its row as it is', () => {
+describe('a requeue chooses the class from the current row', () => {
   const spent = `${RETRYING}, next_attempt_at = null`;
   const soon = `${RETRYING}, next_attempt_at = now() + interval '50 seconds'`;
   const late = `${RETRYING}, next_attempt_at = now() + interval '10 minutes'`;
@@ -258,7 +258,7 @@ describe('what is put back waits by its row as it is', () => {
   });
 
   test.each(['active = false', 'deleted_at = now()', 'active = false, deleted_at = now()'])(
-    'a delivery of a webhook with %s waits for its workflow, attempted or not',
+    'a delivery of a webhook with %s goes to its workflow, attempted or not',
     async (change) => {
       const claims = [await claimed(), await claimed(soon)];
       await database.sql.unsafe(`update webhooks set ${change} where id = ${shop.webhookId}`);
@@ -271,7 +271,7 @@ describe('what is put back waits by its row as it is', () => {
     },
   );
 
-  test('a delivery whose webhook was activated since it was read waits in the class in which it was written', async () => {
+  test('a delivery whose webhook was reactivated returns to the class in which it was written', async () => {
     const claim = await claimed('bulk = true', CLASS.bulk);
     await database.sql`update webhooks set active = false where id = ${shop.webhookId}`;
     await database.sql`update webhooks set active = true, generation = 2 where id = ${shop.webhookId}`;
@@ -279,7 +279,7 @@ describe('what is put back waits by its row as it is', () => {
     expect(await rowOf(claim.id)).toMatchObject({ class: CLASS.bulk, ...unclaimed });
   });
 
-  test('of several, only the one that needs its workflow waits for it', async () => {
+  test('only the delivery that needs its workflow waits for it', async () => {
     const [one, other] = [await claimed(), await claimed()];
     await requeue(database.sql, [
       { ...one, needsWorkflow: true },

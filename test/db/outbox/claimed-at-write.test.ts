@@ -48,7 +48,7 @@ const happens = (sequence: number) => ({
 const claimable = async (deliveryClass: DeliveryClass = CLASS.fresh) =>
   (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);
 
-test('with room the relay of the process gets it as a claim would find it, and no other claims it', async () => {
+test('a relay with room gets the delivery as if claimed, and no other process can claim it', async () => {
   detach = database.sql.notifier.attach(relay);
   await transaction(database.sql, event);
   detach();
@@ -64,7 +64,7 @@ test('with room the relay of the process gets it as a claim would find it, and n
   expect(taken[0]).toMatchObject({ eshopId, webhookId, state: 'pending', isBlocked: false });
 });
 
-test('what is rolled back nobody gets', async () => {
+test('a relay gets nothing from a transaction that is rolled back', async () => {
   detach = database.sql.notifier.attach(relay);
   const failed = transaction(database.sql, async (tx) => {
     await event(tx);
@@ -75,7 +75,7 @@ test('what is rolled back nobody gets', async () => {
   expect(taken).toEqual([]);
 });
 
-test('without room it waits in the queue, and the relay is woken', async () => {
+test('a relay without room is woken, and the delivery waits in the queue', async () => {
   room = false;
   detach = database.sql.notifier.attach(relay);
   await transaction(database.sql, event);
@@ -85,7 +85,7 @@ test('without room it waits in the queue, and the relay is woken', async () => {
   expect(await claimable()).toHaveLength(1);
 });
 
-test('of a webhook with an order it gets the first of a record, and the next one when that has ended', async () => {
+test('an ordered webhook’s relay gets the first delivery of a record, then the next once that has ended', async () => {
   const { sql } = database;
   await sql`update webhooks set ordering = 'record'`;
   detach = sql.notifier.attach(relay);
@@ -112,7 +112,7 @@ test('of a webhook with an order it gets the first of a record, and the next one
   expect(await claimable()).toEqual([deliveries[1]?.id]);
 });
 
-test('if the relay leaves before the COMMIT, any other may claim it at once', async () => {
+test('a delivery can be claimed by any relay if its own leaves before the COMMIT', async () => {
   detach = database.sql.notifier.attach(relay);
   await transaction(database.sql, async (tx) => {
     await event(tx);
@@ -124,7 +124,7 @@ test('if the relay leaves before the COMMIT, any other may claim it at once', as
   expect(await claimable()).toHaveLength(1);
 });
 
-test('what an import wrote waits behind the fresh ones, also when it is next in the order of its record', async () => {
+test('imported deliveries wait behind fresh ones, even as the next of their record', async () => {
   const { sql } = database;
   await sql`update webhooks set ordering = 'record'`;
   detach = sql.notifier.attach(relay);
@@ -144,7 +144,7 @@ test('what an import wrote waits behind the fresh ones, also when it is next in 
   detach();
 });
 
-test('the next one of a record in a recovery is left to a claim, which a pause of the recovery holds back', async () => {
+test('the next of a record in a recovery waits for a claim, which a pause of the recovery prevents', async () => {
   const { sql } = database;
   const [recovery] = await sql<{ id: string }[]>`
     insert into recoveries (id, eshop_id, webhook_id, since, until, include, found)
@@ -166,7 +166,7 @@ test('the next one of a record in a recovery is left to a claim, which a pause o
   expect(await claimable(CLASS.recovered)).toEqual([second?.id]);
 });
 
-test('without a relay in the process it waits in the queue', async () => {
+test('a delivery written by a process without a relay waits in the queue', async () => {
   await transaction(database.sql, event);
   expect(await claimable()).toHaveLength(1);
 });

@@ -59,20 +59,20 @@ const quotasOf = (some: Partial<Quotas>): { quotas: Quotas } => ({
   quotas: { eshop: 1_000, webhook: 1_000, eshops: new Map(), webhooks: new Map(), ...some },
 });
 
-test('an e-shop with little waiting does not wait behind one with much', async () => {
+test('an e-shop with few deliveries does not wait behind one with many', async () => {
   await enqueue(busy, 1_500, { dueSeconds: -60 });
   await enqueue(neighbor, 3);
   expect(await shares(6, [busy, neighbor])).toEqual([3, 3]);
 });
 
-test('a webhook with little waiting does not wait behind another one of its e-shop', async () => {
+test('a webhook with few deliveries does not wait behind another of its e-shop', async () => {
   const other = await createWaiting(busy.eshopId);
   await enqueue(busy, 1_500, { dueSeconds: -60 });
   await enqueue(other, 3);
   expect(await shares(6, [busy, other])).toEqual([3, 3]);
 });
 
-test('an e-shop gains nothing by having many webhooks', async () => {
+test('an e-shop gains nothing from many webhooks', async () => {
   const many = [busy];
   for (let index = 1; index < 10; index += 1) many.push(await createWaiting(busy.eshopId));
   for (const each of many) await enqueue(each, 10);
@@ -80,7 +80,7 @@ test('an e-shop gains nothing by having many webhooks', async () => {
   expect(await shares(10, [neighbor])).toEqual([5]);
 });
 
-test('an e-shop with many webhooks is not first more often', async () => {
+test('an e-shop with many webhooks does not come first more often', async () => {
   const many = [busy];
   while (many.length < 30) many.push(await createWaiting(busy.eshopId));
   for (const each of many) await enqueue(each, 1);
@@ -95,14 +95,14 @@ test('an e-shop with many webhooks is not first more often', async () => {
   expect(first).toBeGreaterThanOrEqual(12);
 });
 
-test('the only webhook with waiting deliveries gets all of a claim, the first due first', async () => {
+test('the only webhook with waiting deliveries gets a whole claim, in order of due time', async () => {
   const later = await enqueue(busy, 30);
   const first = await enqueue(busy, 30, { dueSeconds: -5 });
   expect(await taken(25)).toEqual(first.slice(0, 25));
   expect(await taken(100)).toEqual([...first.slice(25), ...later]);
 });
 
-test('of more webhooks than a claim takes, none is always last', async () => {
+test('with more webhooks than a claim takes, each is served sooner or later', async () => {
   const all = [busy, neighbor];
   while (all.length < 8) all.push(await createWaiting());
   for (const each of all) await enqueue(each, 200);
@@ -116,15 +116,15 @@ test('of more webhooks than a claim takes, none is always last', async () => {
 });
 
 test.each([
-  ['webhook', { webhook: 5 }, [5, 5]],
-  ['e-shop', { eshop: 4 }, [4, 4]],
-  ['of both, whichever is less', { eshop: 3, webhook: 5 }, [3, 3]],
-])('a claim takes no more than the quota of each %s', async (_, quotas, expected) => {
+  ['a webhook', { webhook: 5 }, [5, 5]],
+  ['an e-shop', { eshop: 4 }, [4, 4]],
+  ['either, whichever is lower', { eshop: 3, webhook: 5 }, [3, 3]],
+])('a claim takes no more than the quota of %s', async (_, quotas, expected) => {
   for (const each of [busy, neighbor]) await enqueue(each, 20);
   expect(await shares(50, [busy, neighbor], quotasOf(quotas))).toEqual(expected);
 });
 
-test('a webhook or an e-shop with a quota of its own gets that one', async () => {
+test('a webhook or e-shop with its own quota gets that one', async () => {
   for (const each of [busy, neighbor]) await enqueue(each, 20);
   const webhooks = new Map([[busy.webhookId, 1]]);
   expect(await shares(50, [busy, neighbor], quotasOf({ webhook: 5, webhooks }))).toEqual([1, 5]);
@@ -138,7 +138,7 @@ test('the webhooks of an e-shop share its quota', async () => {
   expect(await shares(50, [busy, other], quotasOf({ eshop: 6 }))).toEqual([3, 3]);
 });
 
-test('a claim takes deliveries of its own class alone', async () => {
+test('a claim takes only deliveries of its class', async () => {
   const ids = new Map<DeliveryClass, string[]>();
   for (const each of Object.values(CLASS)) ids.set(each, await enqueue(busy, 2, { class: each }));
   await database.sql`update deliveries set recovery_id = null`;
@@ -146,14 +146,14 @@ test('a claim takes deliveries of its own class alone', async () => {
     expect(await taken(50, { class: each })).toEqual(ids.get(each));
 });
 
-test('a delivery that is due later waits for its time', async () => {
+test('a delivery due later waits for its time', async () => {
   const due = await enqueue(busy, 1, { class: CLASS.retry, dueSeconds: -0.1 });
   await enqueue(busy, 5, { class: CLASS.retry, dueSeconds: 25 });
   expect(await taken(50, { class: CLASS.retry })).toEqual(due);
   expect(await taken(50, { class: CLASS.retry })).toEqual([]);
 });
 
-test('while a recovery is paused, no delivery that it created is claimed', async () => {
+test('deliveries of a paused recovery are not claimed', async () => {
   const ids = await enqueue(busy, 3, { class: CLASS.recovered });
   const { sql } = database;
   const [recovery] = await sql<{ id: string }[]>`
@@ -168,7 +168,7 @@ test('while a recovery is paused, no delivery that it created is claimed', async
 const expireLeases = () =>
   database.sql`update deliveries set claimed_until = now() - interval '1 second' where claimed_until is not null`;
 
-test('a claimed delivery is nobody else’s until the lease is over, and then under another token', async () => {
+test('a claimed delivery belongs to one process until its lease ends, then gets another token', async () => {
   const ids = await enqueue(busy, 2);
   const before = await claim(50);
   expect(before.deliveries.map(({ id }) => id)).toEqual(ids);
@@ -192,13 +192,13 @@ test('a delivery that its workflow closed without an attempt is never claimed ag
   expect(await taken(50)).toEqual([]);
 });
 
-test('a delivery that was dispatched is never claimed again', async () => {
+test('a dispatched delivery is never claimed again', async () => {
   const ids = await enqueue(busy, 2);
   await markDispatched(database.sql, ids);
   expect(await taken(50)).toEqual([]);
 });
 
-test('two claims at the same moment take different deliveries, as long as there are enough', async () => {
+test('two simultaneous claims take different deliveries, as long as there are enough', async () => {
   await enqueue(busy, 50);
   const first = await database.sql.reserve();
   await first`begin`;
@@ -210,14 +210,14 @@ test('two claims at the same moment take different deliveries, as long as there 
   expect(new Set([...one.deliveries.map(({ id }) => id), ...two]).size).toBe(20);
 });
 
-test('a claim tells whether more could be claimed', async () => {
+test('a claim says whether there are more deliveries', async () => {
   await enqueue(busy, 20);
   expect(await claim(5)).toMatchObject({ more: true });
   expect(await claim(50)).toMatchObject({ more: false });
   expect(await claim(50)).toEqual({ deliveries: [], more: false });
 });
 
-test('a claim tells that there is more also where other relays are claiming everything at that moment', async () => {
+test('a claim says that there are more while other relays are claiming the rest', async () => {
   await enqueue(busy, 10);
   const other = await database.sql.reserve();
   await other`begin`;

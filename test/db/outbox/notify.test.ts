@@ -17,7 +17,7 @@ const event = (type: 'CREATE_ORDER' | 'CREATE_RETURN') => (tx: Transaction) =>
   recordEvent(tx, { eshopId, type, entityId: '1', record: {} });
 
 // These two come first: a notification of another test may be sent 20 ms later.
-test('the relay hears of it on its channel, and finds what was committed', async () => {
+test('a relay is notified on its channel, and finds the committed row', async () => {
   const listener = createPool(database.url, 1);
   const heard = new Promise<string>((resolve) => {
     void listener.listen(
@@ -32,7 +32,7 @@ test('the relay hears of it on its channel, and finds what was committed', async
   await listener.end();
 });
 
-test('a notification names all that waits, each once', async () => {
+test('a notification names each kind of work once', async () => {
   const listener = createPool(database.url, 1);
   const heard: string[] = [];
   await listener.listen(OUTBOX_CHANNEL, (payload) => void heard.push(payload));
@@ -50,7 +50,7 @@ test('a notification names all that waits, each once', async () => {
   await listener.end();
 });
 
-test('each of what the relay works on wakes it, once for a whole transaction', async () => {
+test('each kind of work wakes the relay, once per transaction', async () => {
   await transaction(database.sql, event('CREATE_ORDER'));
   await transaction(database.sql, (tx) => enqueueWebhookChange(tx, eshopId, webhookId));
   await transaction(database.sql, (tx) => enqueueReleaseChange(tx, eshopId, '1'));
@@ -66,7 +66,7 @@ test('each of what the relay works on wakes it, once for a whole transaction', a
   expect(woken).toHaveBeenCalledTimes(4);
 });
 
-test('an event without a webhook, and a transaction that writes nothing, wake nobody', async () => {
+test('an event without a webhook wakes nobody, nor does a transaction without writes', async () => {
   await transaction(database.sql, event('CREATE_RETURN'));
   expect(await transaction(database.sql, async (tx) => (await tx`select 1 as one`)[0]?.one)).toBe(1);
   expect(woken).not.toHaveBeenCalled();

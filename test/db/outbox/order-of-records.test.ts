@@ -39,7 +39,7 @@ async function happen(count: number, deliveryClass: DeliveryClass = CLASS.fresh)
   return rows.map(({ id }) => id);
 }
 
-test('if a process died before it checked the order, only the first delivery of a record is attempted', async () => {
+test('only the first delivery of a record is attempted after a process died before its check of the order', async () => {
   const { sql } = database;
   const [first] = await happen(3);
   const dead = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
@@ -55,7 +55,7 @@ test('if a process died before it checked the order, only the first delivery of 
   expect((await keepOrdering(sql, dead.deliveries)).map(({ id }) => id)).toEqual([first]);
 });
 
-test('however many records wait, the first of each goes, page by page', async () => {
+test('the first delivery of each record goes, page by page, however many records wait', async () => {
   const { sql } = database;
   const RECORDS = 1_203;
   await sql`
@@ -92,7 +92,7 @@ async function claim(): Promise<readonly string[]> {
   return ready.map(({ id }) => id);
 }
 
-test('an event that goes to two webhooks of one receiver goes to both at once', async () => {
+test('an event for two webhooks of one receiver goes to both at once', async () => {
   await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
   await database.sql`update webhooks set ordering = 'record'`;
   const [first, beside, ...behind] = await happen(2);
@@ -102,7 +102,7 @@ test('an event that goes to two webhooks of one receiver goes to both at once', 
   expect((await claim()).toSorted()).toEqual(behind);
 });
 
-test('what is given up replaces nothing', async () => {
+test('a delivery that is given up supersedes nothing', async () => {
   await database.sql`update webhooks set ordering = 'latest'`;
   const [first, second] = await happen(2);
   await database.sql`update deliveries set operator_stop = 'giveUp' where id = ${String(second)}`;
@@ -110,7 +110,7 @@ test('what is given up replaces nothing', async () => {
   expect((await stored())[0]).toMatchObject({ id: first, state: 'pending' });
 });
 
-test('of two deliveries that had begun before the ordering became latest, the one that failed more often continues', async () => {
+test('two deliveries begun before the ordering became latest: the one with more failures continues', async () => {
   const { sql } = database;
   const [often, seldom, newest] = await happen(3);
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 15, window_started_at = now() - interval '9 h'
@@ -129,7 +129,7 @@ test.each([
   ['the oldest one', 0, [0]],
   ['the newest one', 2, [0, 1]],
 ])(
-  'of three that are retried side by side when only the latest counts, %s is due: a newer one goes on',
+  '%s of three simultaneous retries becomes due under the ordering latest: a newer one continues',
   async (_, due, gone) => {
     const { sql } = database;
     const ids = await happen(3);
@@ -163,7 +163,7 @@ const statementsWait = (count: number) =>
     )
     .toHaveLength(count);
 
-test('two retries of a record that are due at the same moment never wait for each other', async () => {
+test('two retries of a record that are due at the same moment never deadlock', async () => {
   const { sql } = database;
   const ids = await happen(4);
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 3, window_started_at = now(),
@@ -184,7 +184,7 @@ test('two retries of a record that are due at the same moment never wait for eac
   expect((await stored()).at(-1)).toMatchObject({ id: newest, attemptsMade: 3 });
 });
 
-test('one whose attempts are used up is not replaced: its webhook is about to be deactivated', async () => {
+test('a delivery without attempts left is not superseded, since its webhook is about to be deactivated', async () => {
   const { sql } = database;
   const [spent, due] = await happen(3);
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 21
@@ -208,7 +208,7 @@ async function dueBeforeNewer() {
   return { older, newest, attempt };
 }
 
-test('one whose next attempt is under way is not replaced, and the newest goes on waiting behind it', async () => {
+test('a delivery with an attempt under way is not superseded, and the newest stays blocked', async () => {
   const { sql } = database;
   const { older, newest, attempt } = await dueBeforeNewer();
   expect((await beginAttempts(sql, [attempt])).size).toBe(1);
@@ -218,7 +218,7 @@ test('one whose next attempt is under way is not replaced, and the newest goes o
   expect(await supersedeRetries(sql, older)).toEqual([older]);
 });
 
-test('one whose next attempt begins while it is looked at is not replaced either', async () => {
+test('a delivery whose attempt begins during the check is not superseded', async () => {
   const { sql } = database;
   const { older, newest, attempt } = await dueBeforeNewer();
   let replaced: Promise<readonly string[]> | undefined;
@@ -231,7 +231,7 @@ test('one whose next attempt begins while it is looked at is not replaced either
   expect(await stored()).toMatchObject([{ state: 'retrying' }, { id: newest, class: CLASS.blocked }]);
 });
 
-test('a chain that waits behind another webhook loses none of its window, and is no longer an import’s', async () => {
+test('a successor blocked behind another webhook keeps its whole window, and leaves the import’s class', async () => {
   const { sql } = database;
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   await sql`update webhooks set ordering = case when id = ${other} then 'record' else 'latest' end`;
@@ -249,7 +249,7 @@ test('a chain that waits behind another webhook loses none of its window, and is
   expect((await stored()).at(-1)).toMatchObject({ state: 'retrying', class: CLASS.fresh });
 });
 
-test('a waiting delivery that took over a count of failures can be held but not tried at once, also with an inactive webhook', async () => {
+test('a blocked successor with a count of failures can be held but not tried, even if inactive', async () => {
   const { sql } = database;
   const [first, successor = ''] = await happen(2);
   await sql`update deliveries set class = ${CLASS.blocked}, attempts_made = 3, window_started_at = now() where id = ${successor}`;
@@ -276,7 +276,7 @@ test('a waiting delivery that took over a count of failures can be held but not 
   expect(await accepted()).toEqual(['resume', 'giveUp']);
 });
 
-test('what was committed after its webhook had been deleted goes on, to be canceled: it waits for nothing', async () => {
+test('a delivery committed after its webhook was deleted is not blocked, and can be canceled', async () => {
   const { sql } = database;
   const [first = '', late = ''] = await happen(2);
   // Its writer was slow: the change of the webhook was passed on before its transaction ended.

@@ -89,7 +89,7 @@ test.each<[string, string, (deliveryId: string) => Promise<unknown>]>([
   ],
   ['its workflow was ended in Temporal', 'canceled', closeIt],
   ['it cannot be prepared', 'expired', lastChance],
-])('%s', async (_, state, end) => {
+])('the end and the superseded delivery behind it are counted: %s', async (_, state, end) => {
   await end(await front());
   expect(ended.filter((each) => each.startsWith('CREATE_ORDER')).toSorted()).toEqual([
     `CREATE_ORDER ${state}`,
@@ -97,7 +97,7 @@ test.each<[string, string, (deliveryId: string) => Promise<unknown>]>([
   ]);
 });
 
-test('its webhook is deleted: none is superseded, since all are canceled', async () => {
+test('deliveries of a deleted webhook are canceled, and none is superseded', async () => {
   const { sql } = database;
   await front();
   const [webhook] = await sql<{ eshopId: number; id: number }[]>`
@@ -122,7 +122,7 @@ test.each<[string, string[], (deliveryId: string) => Promise<unknown>]>([
     (deliveryId) => createDeliverySteps(deps()).closeDelivery({ deliveryId, state: 'expired', alarm: true }),
   ],
   ['it cannot be prepared', ['CREATE_ORDER expired', 'windowLost'], lastChance],
-])('%s, and those behind it cannot be settled', async (_, reported, end) => {
+])('the end is counted once even if those behind it cannot be settled: %s', async (_, reported, end) => {
   const { sql } = database;
   const before = await countWindowsLost(sql);
   const id = await front();

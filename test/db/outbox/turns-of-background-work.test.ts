@@ -26,7 +26,7 @@ const addNotices = ({ eshopId, webhookId }: Shop, count: number, age: string) =>
 test.each([
   ['recoveries', addRecoveries, claimRecoveryChanges],
   ['notices', addNotices, claimNotices],
-] as const)('%s of an e-shop with very many make nobody else wait', async (_, add, claim) => {
+] as const)('%s of an e-shop with very many delay no other e-shop', async (_, add, claim) => {
   const other = await insertShop(sql);
   await add(many, 1_000, '1 hour');
   await add(other, 2, '1 second');

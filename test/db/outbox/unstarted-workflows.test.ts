@@ -30,7 +30,7 @@ async function newWebhook() {
   };
 }
 
-describe('a retry that is due while its delivery still waits for its workflow', () => {
+describe('a retry that becomes due before its workflow has started', () => {
   const DUE = `class = ${CLASS.undelivered}, state = 'retrying', attempts_made = 3, next_attempt_at = now() + interval '9 seconds', window_started_at = now() - interval '1 hour'`;
   /** @param changes further changes, applied in turn, as SQL */
   async function waiting(...changes: string[]): Promise<string> {
@@ -46,10 +46,10 @@ describe('a retry that is due while its delivery still waits for its workflow', 
   };
 
   test.each([
-    ['in some seconds', 'id = id'],
-    ['for long', "next_attempt_at = now() - interval '1 hour'"],
-    ['and the process that had claimed it is dead', "claimed_until = now() - interval '1 second'"],
-  ])('is made from the queue at its time: %s', async (_, change) => {
+    ['due in seconds', 'id = id'],
+    ['due for an hour', "next_attempt_at = now() - interval '1 hour'"],
+    ['claimed by a dead process', "claimed_until = now() - interval '1 second'"],
+  ])('is made from the queue: %s', async (_, change) => {
     const id = await waiting(change);
     const before = await rowOf(id);
     await retryFromQueue(database.sql, WINDOW_MS);
@@ -66,7 +66,7 @@ describe('a retry that is due while its delivery still waits for its workflow', 
     ['it was never attempted', "state = 'pending', attempts_made = 0"],
     ['it has ended', "state = 'failed'"],
     ['its window is over', "window_started_at = now() - interval '49 hours'"],
-  ])('is left to its workflow where %s', async (_, change) => {
+  ])('is left to its workflow if %s', async (_, change) => {
     const id = await waiting(change);
     const before = await rowOf(id);
     await retryFromQueue(database.sql, WINDOW_MS);
@@ -74,7 +74,7 @@ describe('a retry that is due while its delivery still waits for its workflow', 
   });
 
   test.each(['active = false', 'deleted_at = now()'])(
-    'is left to its workflow with %s of its webhook',
+    'is left to its workflow if its webhook has %s',
     async (change) => {
       const id = await waiting();
       await database.sql.unsafe(`update webhooks set ${change} where id = ${webhookId}`);
@@ -88,7 +88,7 @@ describe('a retry that is due while its delivery still waits for its workflow', 
     ['fresh', 'id = id', CLASS.fresh],
     ['bulk', 'bulk = true', CLASS.bulk],
   ])(
-    'a delivery whose first attempt was interrupted goes back to the class in which it was written: %s',
+    'a delivery whose first attempt was interrupted returns to the class in which it was written: %s',
     async (_, change, written) => {
       const never = "state = 'pending', attempts_made = 0, next_attempt_at = null, window_started_at = null";
       const late = await waiting(never, change, "due_at = now() - interval '11 seconds'");
@@ -106,7 +106,7 @@ describe('a retry that is due while its delivery still waits for its workflow', 
   });
 });
 
-describe('of delivered ones that wait for their workflow', () => {
+describe('delivered deliveries that wait for their workflow', () => {
   const MOST = 10_000;
   interface Waiting {
     readonly eshopId: number;
@@ -131,14 +131,14 @@ describe('of delivered ones that wait for their workflow', () => {
     ).length;
   }
 
-  test('ten thousand may wait for an hour', async () => {
+  test('may be ten thousand for up to an hour', async () => {
     await deliver(MOST, undefined, 3_500);
     await limitDelivered(database.sql);
     expect(await left()).toBe(MOST);
     expect(await countWithoutWorkflow(database.sql)).toBe(0);
   });
 
-  test('they are ranked only where there are too many, or one has waited for too long', async () => {
+  test('are ranked only if there are too many, or one has waited for too long', async () => {
     const connection = await database.sql.reserve();
     // Too little to sort them in.
     await connection`set work_mem = '64kB'`;
@@ -165,7 +165,7 @@ describe('of delivered ones that wait for their workflow', () => {
     }
   });
 
-  test('beyond that the oldest of the e-shop with most of them go without one, and are counted', async () => {
+  test('beyond ten thousand, the oldest of the largest e-shop get no workflow, and are counted', async () => {
     const few = await newWebhook();
     // Theirs have waited longest.
     await deliver(100, few, 600);
@@ -182,14 +182,14 @@ describe('of delivered ones that wait for their workflow', () => {
     expect(await countWithoutWorkflow(database.sql)).toBe(5);
   });
 
-  test('e-shops with equally many share the loss', async () => {
+  test('two e-shops with equally many lose equally many', async () => {
     const other = await newWebhook();
     for (const each of [other, { eshopId, webhookId }]) await deliver(MOST / 2 + 10, each);
     await limitDelivered(database.sql);
     expect([await left(other), await left()]).toEqual([MOST / 2, MOST / 2]);
   });
 
-  test('those that have waited for more than an hour go without one, however few there are', async () => {
+  test('after more than an hour they get no workflow, however few there are', async () => {
     const few = await newWebhook();
     await deliver(3, few, 3_601);
     await deliver(5);
@@ -198,7 +198,7 @@ describe('of delivered ones that wait for their workflow', () => {
     expect(await countWithoutWorkflow(database.sql)).toBe(3);
   });
 
-  test('none of another class goes, nor one whose workflow is being started', async () => {
+  test('other classes are left alone, and so are deliveries whose workflow is being started', async () => {
     await deliver(4, undefined, 7_200);
     await database.sql`update deliveries set class = ${CLASS.undelivered} where entity_id = '1'`;
     await database.sql`update deliveries set class = ${CLASS.retry} where entity_id = '2'`;
@@ -218,7 +218,7 @@ describe('of delivered ones that wait for their workflow', () => {
       )
       .toHaveLength(1);
 
-  test('of two processes at the same moment each counts its own', async () => {
+  test('two processes at the same moment each count their own', async () => {
     await deliver(MOST + 20);
     const first = await database.sql.reserve();
     try {
@@ -235,7 +235,7 @@ describe('of delivered ones that wait for their workflow', () => {
     expect(await countWithoutWorkflow(database.sql)).toBe(20);
   });
 
-  test('one that a process claims at that moment is left alone', async () => {
+  test('a delivery that a process is claiming is left alone', async () => {
     await deliver(1, undefined, 7_200);
     const claiming = await database.sql.reserve();
     try {

@@ -26,7 +26,7 @@ async function failed(...changes: string[]): Promise<string> {
   return id;
 }
 
-test('what waits for a workflow without an attempt waits again in the class in which it was written', async () => {
+test('a delivery without an attempt returns to the class in which it was written', async () => {
   for (const change of ['bulk = null', 'bulk = true', 'recovery_id = gen_random_uuid()']) {
     const id = await fireDelivery(database.sql, shop);
     await database.sql.unsafe(
@@ -38,7 +38,7 @@ test('what waits for a workflow without an attempt waits again in the class in w
   expect(rows.map((row) => row.class)).toEqual([CLASS.fresh, CLASS.bulk, CLASS.recovered]);
 });
 
-describe('what waits in the queue after an attempt', () => {
+describe('a queued delivery that has been attempted', () => {
   const waitsFor = (seconds: number) =>
     `class = ${CLASS.retry}, dispatched_at = null, last_attempt_at = now() - interval '30 seconds',
      next_attempt_at = now() + interval '${seconds} seconds'`;
@@ -48,14 +48,14 @@ describe('what waits in the queue after an attempt', () => {
     return row?.seconds ?? Number.NaN;
   };
 
-  test('gets its next attempt at once when its webhook is activated or moved', async () => {
+  test('is due at once after an activation or another URL of its webhook', async () => {
     const id = await failed(waitsFor(50));
     expect(await bringForward(database.sql, shop, FIRST_WAIT_MS)).toBe(1);
     expect(await waitOf(id)).toBeLessThanOrEqual(0);
     expect(await bringForward(database.sql, shop, FIRST_WAIT_MS)).toBe(0);
   });
 
-  test('gets it not sooner than the first wait after the last attempt', async () => {
+  test('is not due before the first wait after its last attempt', async () => {
     const id = await failed(waitsFor(50));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
     await bringForward(database.sql, shop, FIRST_WAIT_MS);
@@ -63,7 +63,7 @@ describe('what waits in the queue after an attempt', () => {
     expect(await waitOf(id)).toBeLessThanOrEqual(FIRST_WAIT_MS / 1_000);
   });
 
-  test('gets a workflow of its own where that is more than a minute ahead', async () => {
+  test('gets a workflow if its next attempt is more than a minute ahead', async () => {
     const id = await failed(waitsFor(3_000));
     await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
     expect(await bringForward(database.sql, shop, 600_000)).toBe(1);
@@ -72,7 +72,7 @@ describe('what waits in the queue after an attempt', () => {
     expect(await waitOf(id)).toBeGreaterThan(500);
   });
 
-  test('is left alone where it failed at the webhook as it is now, is held, has no attempt left, or somebody has claimed it', async () => {
+  test('is left alone if it failed at the current generation, is held, spent, claimed or dispatched', async () => {
     await failed(waitsFor(50), 'last_generation = 2');
     await failed(waitsFor(50), "operator_stop = 'hold'");
     await failed(waitsFor(50), 'next_attempt_at = null');
@@ -82,7 +82,7 @@ describe('what waits in the queue after an attempt', () => {
   });
 });
 
-test('an e-shop with very many changes makes nobody else wait', async () => {
+test('an e-shop with very many changes does not delay others', async () => {
   const { sql } = database;
   const other = await createEshop(sql, { name: 'Other', email: 'other@example.test' });
   const theirs = await insertWebhook(sql, other.eshopId, 'CREATE_ORDER');

@@ -35,7 +35,7 @@ const OF_EACH = 100;
 const PAGE = 64;
 
 test.for([false, true])(
-  'claims and attempts without statistics read a few rows for each that they take, and not all that wait; through a pooler: %s',
+  'claims and attempts without statistics read a few rows per delivery; through a pooler: %s',
   async (throughPooler, { onTestFinished }) => {
     const { sql, eshopId } = await withoutStatistics(onTestFinished);
     const counting = <T>(pool: Pool, step: (tx: Transaction) => Promise<T>) =>
@@ -91,7 +91,7 @@ test.for([false, true])(
   },
 );
 
-test('attempts find their deliveries by id also where the statistics are of a moment at which none were open', async ({
+test('attempts find deliveries by id even if statistics were taken when none was open', async ({
   onTestFinished,
 }) => {
   const { sql, eshopId } = await withoutStatistics(onTestFinished);
@@ -111,7 +111,7 @@ test('attempts find their deliveries by id also where the statistics are of a mo
 });
 
 test.for([false, true])(
-  'where 5,000 deliveries wait for their workflow, those whose retry is due are found by reading them alone; through a pooler: %s',
+  'due retries are found without reading 5,000 other deliveries; through a pooler: %s',
   async (throughPooler, { onTestFinished }) => {
     const { sql, eshopId } = await withoutStatistics(onTestFinished);
     for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
@@ -125,7 +125,7 @@ test.for([false, true])(
 );
 
 test.for([false, true])(
-  'a change of a webhook with 5,000 deliveries in Temporal does not read them to find those in the queue; through a pooler: %s',
+  'a change of a webhook does not read its 5,000 deliveries in Temporal; through a pooler: %s',
   async (throughPooler, { onTestFinished }) => {
     const { sql, eshopId } = await withoutStatistics(onTestFinished);
     const webhookId = await enqueue(sql, eshopId, WEBHOOKS * OF_EACH);
@@ -145,7 +145,7 @@ const RECORDS = 1_000;
 /** For each record, behind one that is being retried. */
 const BEHIND = 5;
 
-test('where 5,000 deliveries wait for their order, the next one of a record is found by reading those of that record', async ({
+test('the next delivery of a record is found without reading 5,000 blocked ones of others', async ({
   onTestFinished,
 }) => {
   const { sql, url, eshopId } = await withoutStatistics(onTestFinished);

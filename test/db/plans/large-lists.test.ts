@@ -164,18 +164,18 @@ async function wrongAmong(statements: readonly Statement[], by = planner): Promi
   return wrong;
 }
 
-test('every filter, page and cursor of the lists is read by its index', async () => {
+test('every filter, page and cursor of the lists uses its index', async () => {
   expect(await wrongAmong([...lists, ...counts, ...ends, ...others])).toEqual([]);
 });
 
-test('the open deliveries of a customer are found by the events of their records, and no others are read', async () => {
+test('the open deliveries of a customer are found by the events of their records alone', async () => {
   const ofCustomer = (ids: readonly string[]) => selectOpenDeliveries(sql, eshopId, { kind: 'order', ids });
   for (const index of ['events_by_entity', 'deliveries_pkey', 'redeliveries_of_event'])
     expect(await wrongAmong([['open deliveries', index, ofCustomer([entityId, '1'])]])).toEqual([]);
   expect((await planner.planOf(ofCustomer([entityId, '1']))).read).toBeLessThan(1_000);
 });
 
-test('the counts of the console are read in the order of their index, and of the newest no more than are looked at', async () => {
+test('the counts of the console are read in index order, and only the newest deliveries are looked at', async () => {
   expect(webhooks.length).toBeGreaterThan(90);
   const speed = selectSpeed(sql, webhooks, begin);
   const steps = (since: Date, stepSeconds: number) => selectSteps(sql, webhooks, { since, stepSeconds });
@@ -195,7 +195,7 @@ test.each([
   ['receiving', 'receivings_by_age'],
   ['return', 'returns_by_age'],
   ['stockMovement', 'stock_movements_by_age'],
-] as const)('a page of records of kind %s is read by %s, with its lines and no more', async (kind, index) => {
+] as const)('a page of the record kind %s is read by %s, with only its own lines', async (kind, index) => {
   for (const before of [null, '10000']) {
     const query = newestRecords(sql, kind, eshopId, { before, most: 31 });
     expect(await wrongAmong([[kind, index, query]])).toEqual([]);
@@ -203,7 +203,7 @@ test.each([
   }
 });
 
-test('a search for lost events reads those of the types that the webhook has or had, and not all of the e-shop', async () => {
+test('a search for lost events reads only the types that the webhook has or had', async () => {
   const search = {
     eshopId,
     webhookId: changedWebhookId,
@@ -228,7 +228,7 @@ test('a search for lost events reads those of the types that the webhook has or 
 const OTHERS = 20_000;
 
 // Last: it adds webhooks.
-test('an event finds its webhooks by one step of an index, of one webhook with all types', async () => {
+test('an event finds its webhooks in one index step, even one with all types', async () => {
   const [webhookType, ...additionalTypes] = eventTypeNames;
   const [row] = await sql<{ id: number }[]>`select max(id) as id from eshops`;
   const other = row?.id ?? 0;

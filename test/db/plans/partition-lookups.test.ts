@@ -115,7 +115,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
 };
 
 // First, before its connection has other plans.
-test('a statement is planned once per connection, and not again for the partition of each id', async () => {
+test('a statement is planned once per connection, not again for each partition', async () => {
   const connection = await database.sql.reserve();
   try {
     for (let n = 0; n < 12; n += 1) await loadForAttempt(connection, id);
@@ -129,13 +129,13 @@ test('a statement is planned once per connection, and not again for the partitio
   }
 });
 
-describe.each([false, true])('one partition is read, through a pooler: %s, by', (throughPooler) => {
-  test.each(Object.keys(lookUps))('%s', async (name) => {
+describe.each([false, true])('through a pooler: %s', (throughPooler) => {
+  test.each(Object.keys(lookUps))('reads a single partition: %s', async (name) => {
     expect(await weeksRead(async (tx) => lookUps[name]?.(tx), { throughPooler })).toEqual([week]);
   });
 });
 
-describe('a page of the delivery log reads no rows of other webhooks, whatever their weeks', () => {
+describe('a page of the delivery log reads no rows of other webhooks, in any week', () => {
   const rowsRead = async (tx: Sql) => {
     const [counted] = await tx<{ rows: number }[]>`
       select sum(seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname ~ '^deliveries_'`;
@@ -152,7 +152,7 @@ describe('a page of the delivery log reads no rows of other webhooks, whatever t
   });
 
   // Nor do statistics mislead the planner, by which each of two webhooks has half of the rows.
-  test.each(['never analyzed', 'analyzed'])('%s', async (how) => {
+  test.each(['never analyzed', 'analyzed'])('in a table that was %s', async (how) => {
     if (how === 'analyzed') await database.sql`analyze deliveries`;
     const read = await database.sql.begin(async (tx) => {
       // What the session read before this transaction may count too.

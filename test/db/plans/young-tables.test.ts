@@ -17,9 +17,7 @@ import { createTestDatabase } from '../../support/database/database.ts';
 const RECORDS = 100;
 const tables = ['orders', 'order_products', 'products'];
 
-test('a write reads its own records by their keys, and not all records of the e-shop', async ({
-  onTestFinished,
-}) => {
+test('a write reads its own records by key, not all records of the e-shop', async ({ onTestFinished }) => {
   const { sql, url, drop } = await createTestDatabase();
   onTestFinished(drop);
   for (const table of tables) await sql.unsafe(`alter table ${table} set (autovacuum_enabled = false)`);

@@ -29,18 +29,18 @@ const transactions = async (ids: readonly string[]) => {
   return rows.length;
 };
 
-test('one statement is one transaction', async () => {
+test('a shared statement is a single transaction', async () => {
   const ids = Array.from({ length: 10 }, (_, index) => `order-${index}`);
   expect(await outcomes(ids.map((id) => order(id)))).toEqual(ids.map(() => 'fulfilled'));
   expect(await transactions(ids)).toBe(1);
 });
 
-test('one that the database refuses keeps none of the others from being made', async () => {
+test('a record that the database refuses does not prevent the others', async () => {
   const made = await outcomes([order('before'), order('refused', 'NONE'), order('after')]);
   expect(made).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-test('of two with the same identifier one is made, with its own line', async () => {
+test('two records with the same identifier: one is created, with its own line', async () => {
   const made = await outcomes([order('twice'), order('twice'), order('beside')]);
   expect(made.toSorted()).toEqual(['fulfilled', 'fulfilled', 'rejected']);
   const rows = await api.sql`
@@ -52,7 +52,7 @@ test('of two with the same identifier one is made, with its own line', async () 
   ]);
 });
 
-test('the same of a kind without lines', async () => {
+test('two records of a kind without lines, with the same identifier: one is created', async () => {
   const product = { ...sampleProduct, sku: 'TWICE' };
   const insert = createInserter(api.sql);
   const made = [0, 1].map(() => create(api.sql, insert, products, api.eshop.eshopId, 'shop', product));

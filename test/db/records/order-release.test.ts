@@ -30,7 +30,7 @@ const endOf = async (owner: number, id: string) => {
   return (pending?.releaseAt ?? Number.NaN) - noon.getTime();
 };
 
-test('pre-orders of one second are released a tenth of a second apart, each e-shop by itself', async () => {
+test('pre-orders of one second are released a tenth of a second apart, per e-shop', async () => {
   for (const id of ['a', 'b', 'c']) await preOrder(eshopId, id, noon);
   await preOrder(eshopId, 'a little later', new Date(noon.getTime() + 40));
   await preOrder(eshopId, 'the next second', new Date(noon.getTime() + 1_000));
@@ -41,7 +41,7 @@ test('pre-orders of one second are released a tenth of a second apart, each e-sh
   expect(await endOf(otherId, 'z')).toBe(0);
 });
 
-test('no time set: none to wait for; not a pre-order: null', async () => {
+test('a pre-order without a time has none, and another order gives null', async () => {
   await preOrder(eshopId, 'by hand', noon);
   await database.sql`update orders set release_at = null where eshop_order_id = 'by hand'`;
   expect(await readReleaseTime(database.sql, eshopId, 'by hand')).toMatchObject({ releaseAt: null });
@@ -49,7 +49,7 @@ test('no time set: none to wait for; not a pre-order: null', async () => {
   expect(await readReleaseTime(database.sql, eshopId, 'by hand')).toBeNull();
 });
 
-test('the present is that of the clock that is behind: a release cannot be taken back', async () => {
+test('the earlier of the two clocks counts, since a release cannot be undone', async () => {
   await preOrder(eshopId, 'a', noon);
   const present = async () => (await readReleaseTime(database.sql, eshopId, 'a'))?.readAt ?? Number.NaN;
   const [hour, now] = [3_600_000, Date.now()];
@@ -71,7 +71,7 @@ test('a pre-order is late once both clocks say so', async () => {
   expect(await late()).toEqual([]);
 });
 
-test('a pre-order that comes later takes nobody’s place', async () => {
+test('a later pre-order takes nobody’s place', async () => {
   const ends: number[] = [];
   for (const id of ['c', 'b', 'a']) {
     await preOrder(eshopId, id, noon);
@@ -80,7 +80,7 @@ test('a pre-order that comes later takes nobody’s place', async () => {
   expect(ends).toEqual([0, 100, 200]);
 });
 
-test('timers due first are set first, for all e-shops alike', async () => {
+test('timers due first are set first, across all e-shops', async () => {
   const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
   for (const [owner, id, due] of [
     [eshopId, 'in an hour', inMinutes(60)],
@@ -100,7 +100,7 @@ test('timers due first are set first, for all e-shops alike', async () => {
   expect((await readOutbox(database.sql)).oldestChangeSeconds).toBeLessThan(30);
 });
 
-test('an e-shop with very many changes makes nobody else wait', async () => {
+test('an e-shop with very many changes does not delay others', async () => {
   await database.sql`
     insert into changes_to_signal (kind, eshop_id, eshop_order_id, due_at)
     select 'orderReleaseChanged', ${eshopId}, 'many ' || n, now() - interval '1 hour' from generate_series(1, 1000) n`;
@@ -119,7 +119,7 @@ test('an e-shop with very many changes makes nobody else wait', async () => {
   expect(await claimReleaseChanges(database.sql, 1)).toEqual([]);
 });
 
-test('beyond six thousand of one second each gets a random place, and none is delayed by more than ten minutes', async () => {
+test('beyond six thousand per second places are random, and none is more than ten minutes late', async () => {
   await preOrder(eshopId, 'one', noon);
   await database.sql`
     insert into orders
@@ -130,7 +130,7 @@ test('beyond six thousand of one second each gets a random place, and none is de
   for (const end of ends) expect(end).toBeLessThan(600_000);
 });
 
-test('one that others of its second delay is late only once all of them could have been released', async () => {
+test('a pre-order delayed by others of its second is late only once all could have been released', async () => {
   const late = async () => {
     const options = { graceMs: 10_000, lateOnly: true, after: null, limit: 10 };
     const pending = await pendingReleases(database.sql, options);
@@ -146,7 +146,7 @@ test('one that others of its second delay is late only once all of them could ha
   expect(await late()).toEqual(['c', 'd', 'alone']);
 });
 
-test('a search for forgotten pre-orders reads one change of each, and not all that wait', async () => {
+test('a search for forgotten pre-orders reads one change of each, not all waiting ones', async () => {
   const many = 3_000;
   const { sql } = database;
   // Without statistics, and with enough rows to matter: of a thousand the planner may read all.

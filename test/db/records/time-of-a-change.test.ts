@@ -28,7 +28,7 @@ function takingLong<Rec>(after: Rec): Rec {
   return after;
 }
 
-test('the cancellation of an order', async () => {
+test('the cancellation of an order has one time', async () => {
   await api.shop('POST', '/v21/orders', minimalOrder('1'));
   const order = await change(orders, '1', (before, now) =>
     takingLong(moveOrder(before, 'canceled', null, now)),
@@ -37,7 +37,7 @@ test('the cancellation of an order', async () => {
   expect(order.statusHistory.at(-1)?.at).toBe(order.updatedAt);
 });
 
-test('the arrival of a return', async () => {
+test('the arrival of a return has one time', async () => {
   const lines = [{ sku: 'TEA', quantity: 1 }];
   await api.shop('POST', '/v21/returns', { eshopReturnId: '1', returnedOrderProducts: lines });
   const record = await change(returns, '1', (before, now) =>
@@ -46,7 +46,7 @@ test('the arrival of a return', async () => {
   expect(record.receivedAt).toBe(record.updatedAt);
 });
 
-test('the update of a product', async () => {
+test('the update of a product has one time', async () => {
   let given = '';
   const record = await change(products, 'TEA', (before, now) => {
     given = now.toISOString();
@@ -55,7 +55,7 @@ test('the update of a product', async () => {
   expect(record.updatedAt).toBe(given);
 });
 
-test('the arrival of a receiving, which has no times in its record', async () => {
+test('the arrival of a receiving has one time, though its record has none', async () => {
   const products = [{ sku: 'TEA', quantity: 1 }];
   await api.shop('POST', '/v21/receivings', { eshopReceivingId: '1', supplier: 'Tea Ltd', products });
   let given = new Date(0);
@@ -67,7 +67,7 @@ test('the arrival of a receiving, which has no times in its record', async () =>
   expect(row?.updatedAt).toEqual(given);
 });
 
-test("a stock movement, whose time is the database's whatever the clock of the process says", async () => {
+test("a stock movement has the database's time, whatever the process's clock", async () => {
   const movement = {
     type: 'stock_correction',
     sku: 'TEA',

@@ -53,7 +53,7 @@ async function stepAndAttempt(recoveryId: string, refused: string): Promise<Reco
 const times = (count: number, entityId: string) => Array.from({ length: count }, () => entityId);
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `order ${index}`);
 
-test('a record that is refused holds up no other, however many of its events wait behind it', async () => {
+test('a refused record delays no other, however many of its events are blocked', async () => {
   const recoveryId = await begin('record', [...times(40, 'refused'), ...numbered(30)]);
   for (let steps = 0; steps < 5; steps += 1) await stepAndAttempt(recoveryId, 'refused');
   const created = await recoveredBy(database.sql, recoveryId);
@@ -65,7 +65,7 @@ test('a record that is refused holds up no other, however many of its events wai
   expect(recovery).toMatchObject({ pending: 39, blocked: 39, retrying: 1, failed: 0 });
 });
 
-test('where only the latest counts, what is superseded is no success of a receiver that refuses everything', async () => {
+test('with the ordering latest, superseded deliveries do not count as successes of the receiver', async () => {
   const records = numbered(30).flatMap((entityId) => times(4, entityId));
   const recoveryId = await begin('latest', records);
   const sizes: number[] = [];
@@ -82,7 +82,7 @@ test('where only the latest counts, what is superseded is no success of a receiv
   });
 });
 
-test('where only the latest counts, a recovery grows faster as long as its receiver takes what is left', async () => {
+test('with the ordering latest, a recovery speeds up as long as its receiver accepts', async () => {
   const recoveryId = await begin('latest', times(300, 'busy'));
   const sizes: number[] = [];
   for (let steps = 0; steps < 4; steps += 1) {
@@ -93,7 +93,7 @@ test('where only the latest counts, a recovery grows faster as long as its recei
   expect(await readRecovery(database.sql, recoveryId)).toMatchObject({ failed: 0, superseded: 296 });
 });
 
-test('an event that is committed after the first step is found, and nothing is delivered twice', async () => {
+test('an event committed after the first step is found, and nothing is delivered twice', async () => {
   const { sql } = database;
   // Of its own: what other tests fired is missed, too.
   const webhookType = 'UPDATE_ORDER';

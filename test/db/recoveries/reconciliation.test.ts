@@ -5,7 +5,7 @@ import { databaseOfFile } from '../../support/lifetimes.ts';
 
 const { sql } = await databaseOfFile();
 
-test('a grace is one whatever its milliseconds are: the attempts may have any time-out', async () => {
+test('a grace period may have any number of milliseconds', async () => {
   for (const graceMs of [5_500, 6_500, 20_000])
     expect(await claimLateRecoveries(sql, graceMs, 10)).toEqual([]);
 });

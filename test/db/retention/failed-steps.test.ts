@@ -51,7 +51,7 @@ async function repair(week: string): Promise<void> {
 const retained = (now: Date) => retain(database.sql, { retentionMs, now });
 const later = () => weeksAfter(monday, 6);
 
-test('the steps after it are done, the run fails with all reasons, and the next one does the rest', async () => {
+test('later steps still run, the run fails with all reasons, and the next run does the rest', async () => {
   const { sql } = database;
   const week = await breakSome();
 
@@ -78,7 +78,7 @@ test('the steps after it are done, the run fails with all reasons, and the next 
   expect(done.dropped.map(({ partition }) => partition)).toContain('deliveries_first');
 });
 
-test('its activity logs and counts each of them, says what was done, and fails', async () => {
+test('the activity logs and counts each failed step, reports the rest, and fails', async () => {
   const { sql } = database;
   await breakSome();
   const logged: Record<string, unknown>[] = [];

@@ -15,7 +15,7 @@ const retentionMs = 30 * DAY;
 const installed = installedPostgres();
 
 test.skipIf(installed.length === 0).each(installed.length === 0 ? ['no folder'] : installed)(
-  'with the programs in %s weeks are made ahead, take all rows, and are dropped',
+  'with the programs in %s, weeks are made ahead, take all rows, and are dropped',
   async (programs) => {
     const url = await databaseOn(programs);
     await migrate(url);

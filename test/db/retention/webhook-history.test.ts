@@ -123,7 +123,7 @@ function lifeAround(time: Date, next: () => number): Version[] {
 }
 
 describe('versions', () => {
-  test('what a later one has replaced before the time goes, the present state stays', async () => {
+  test('are deleted once replaced before the limit, and the present one stays', async () => {
     const webhookId = await webhookOf([
       { at: fromLimit(-9 * DAY), active: true },
       { at: fromLimit(-8 * DAY), active: false, reason: 'user' },
@@ -140,7 +140,7 @@ describe('versions', () => {
     expect(await findWebhook(database.sql, eshopId, webhookId)).toMatchObject({ deactivationReason: 'gone' });
   });
 
-  test('one that was created inactive is still said to have been, and one deactivated long ago why', async () => {
+  test('the reasons of a webhook created inactive, and of one deactivated long ago, stay', async () => {
     await webhookOf([
       { at: fromLimit(-9 * DAY), active: false },
       { at: fromLimit(-8 * DAY), active: false },
@@ -158,7 +158,7 @@ describe('versions', () => {
     expect(await explanations([fromLimit(DAY)])).toEqual(said);
   });
 
-  test('an event that is kept beyond its time keeps what its e-shop was then', async () => {
+  test('an event kept beyond its time keeps the state of its e-shop at that time', async () => {
     const { sql } = database;
     const webhookId = await webhookOf([
       { at: fromLimit(-9 * DAY), active: true },
@@ -179,7 +179,7 @@ describe('versions', () => {
     expect(await count('webhook_versions')).toBe(1);
   });
 
-  test('a change just before the oldest event that is kept is still the one that is named', async () => {
+  test('a change just before the oldest kept event is still the one reported', async () => {
     await webhookOf([
       { at: fromLimit(-DAY), active: true },
       { at: fromLimit(-8_000), active: false, reason: 'user' },
@@ -194,44 +194,39 @@ describe('versions', () => {
     expect(await explanations([before])).toEqual(said);
   });
 
-  test.each([1, 2, 3, 4])(
-    'the removal changes nothing about how kept events are explained (%i)',
-    async (seed) => {
-      const { sql } = database;
-      const next = numbers(seed);
-      for (let webhooks = 0; webhooks < 15; webhooks += 1) await webhookOf(lifeAround(before, next));
-      // For half of the seeds the e-shop's oldest event is kept beyond its time.
-      const oldest = fromLimit(seed % 2 === 0 ? 0 : -3 * DAY);
-      await insertDelivery(sql, { eshopId, webhookId: 0, at: oldest, state: 'pending' });
-      const times = Array.from(
-        { length: 150 },
-        (_, index) => new Date(oldest.getTime() + index * 0.1 * DAY * next()),
-      );
-      // Also times close to changes.
-      const changes = await sql<
-        { at: Date }[]
-      >`select at from webhook_versions where at >= ${oldest} limit 60`;
-      times.push(
-        ...changes.flatMap(({ at }) =>
-          [-9_000, 0, 9_000].map((ms) => new Date(Math.max(at.getTime() + ms, oldest.getTime()))),
-        ),
-      );
-      const said = await explanations(times);
-      const rows = await count('webhook_versions');
+  test.each([1, 2, 3, 4])('the removal does not change how kept events are explained (%i)', async (seed) => {
+    const { sql } = database;
+    const next = numbers(seed);
+    for (let webhooks = 0; webhooks < 15; webhooks += 1) await webhookOf(lifeAround(before, next));
+    // For half of the seeds the e-shop's oldest event is kept beyond its time.
+    const oldest = fromLimit(seed % 2 === 0 ? 0 : -3 * DAY);
+    await insertDelivery(sql, { eshopId, webhookId: 0, at: oldest, state: 'pending' });
+    const times = Array.from(
+      { length: 150 },
+      (_, index) => new Date(oldest.getTime() + index * 0.1 * DAY * next()),
+    );
+    // Also times close to changes.
+    const changes = await sql<{ at: Date }[]>`select at from webhook_versions where at >= ${oldest} limit 60`;
+    times.push(
+      ...changes.flatMap(({ at }) =>
+        [-9_000, 0, 9_000].map((ms) => new Date(Math.max(at.getTime() + ms, oldest.getTime()))),
+      ),
+    );
+    const said = await explanations(times);
+    const rows = await count('webhook_versions');
 
-      const removed = await clean();
+    const removed = await clean();
 
-      expect(removed.rows).toBeGreaterThan(10);
-      expect(await count('webhook_versions')).toBeLessThan(rows);
-      expect(await explanations(times)).toEqual(said);
-      expect((await clean()).rows).toBe(0);
-    },
-  );
+    expect(removed.rows).toBeGreaterThan(10);
+    expect(await count('webhook_versions')).toBeLessThan(rows);
+    expect(await explanations(times)).toEqual(said);
+    expect((await clean()).rows).toBe(0);
+  });
 });
 
 describe('deactivations and warnings', () => {
   type Settled = { outcome?: 'sent' | 'dropped' | 'givenUp'; settled_at?: Date };
-  test('stay while their mail is pending or their delivery is kept, and go when it was given up', async () => {
+  test('stay while their mail is pending or their delivery is kept, and go once given up', async () => {
     const { sql } = database;
     const webhookId = await webhookOf([{ at: fromLimit(-9 * DAY), active: true, generation: 9 }]);
     const kept = await insertDelivery(sql, { eshopId, webhookId, at: fromLimit(-9 * DAY), state: 'failed' });
@@ -260,7 +255,7 @@ describe('deactivations and warnings', () => {
     expect(await findWebhook(sql, eshopId, webhookId)).toMatchObject({ deactivatedAt: at });
   });
 
-  test('nobody is warned twice of an incident that lasts for months', async () => {
+  test('an incident that lasts for months gets no second warning', async () => {
     const { sql } = database;
     const webhookId = await webhookOf([{ at: fromLimit(-90 * DAY), active: true, generation: 2 }]);
     await sql`
@@ -305,7 +300,7 @@ describe('deleted webhooks', () => {
     return row?.secret.toString();
   };
 
-  test('lose their secrets, unless something of them is open; a new master key passes over them', async () => {
+  test('lose their secrets once no delivery is open, and do not block a new master key', async () => {
     const { sql } = database;
     const [old, busy, young, live] = [
       await deletedOn(-1),
@@ -341,7 +336,7 @@ describe('deleted webhooks', () => {
     expect(await clean()).toMatchObject({ erased: 0 });
   });
 
-  test('the last ten of a type stay and explain; older ones go when nothing refers to them', async () => {
+  test('the last ten of a type stay as explanations; older ones go once nothing refers to them', async () => {
     const { sql } = database;
     const old: number[] = [];
     for (let day = -80; day < -80 + 8; day += 1) old.push(await deletedOn(day));

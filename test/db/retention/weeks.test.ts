@@ -62,8 +62,8 @@ const run = (now: Date) => retain(database.sql, { retentionMs, now });
 const names = (partitions: readonly { partition: string }[]) => partitions.map(({ partition }) => partition);
 const firstPartitions = ['deliveries_first', 'attempts_first', 'events_first'];
 
-describe('made ahead', () => {
-  test('after the migrations there is a partition for the week behind what is there, and an empty default', async () => {
+describe('weeks made ahead', () => {
+  test('after the migrations there are the first week, the next one, and an empty default', async () => {
     for (const table of partitionedTables) {
       expect(await weeksOf(table)).toEqual(['first', weekName(monday), 'default']);
     }
@@ -73,7 +73,7 @@ describe('made ahead', () => {
   });
 
   // Here, since the partitions of the migrations are still those with which it is compared.
-  test('a partition made later has every index of those before', async () => {
+  test('a partition made later has every index of the earlier ones', async () => {
     const { sql } = database;
     await makeAhead(sql, { now: weeksAfter(monday, 1) });
     const indexes = (table: string) => sql<{ definition: string }[]>`
@@ -85,7 +85,7 @@ describe('made ahead', () => {
     expect((await indexes(newest)).length).toBeGreaterThan(4);
   });
 
-  test('four weeks are ready beside the present one, for each table, and making them again makes none', async () => {
+  test('four weeks are ready beyond the present one, for each table; a second run makes none', async () => {
     const now = new Date(weeksAfter(monday, 2).getTime() + 3 * DAY);
 
     const { made } = await makeAhead(database.sql, { now });
@@ -99,7 +99,7 @@ describe('made ahead', () => {
     expect(await weekWith('events', eventId)).toBe(newest);
   });
 
-  test('a Waybill that was down for longer than its prepared weeks continues with the present one', async () => {
+  test('an instance that was down beyond its prepared weeks continues with the present one', async () => {
     const now = weeksAfter(monday, 20);
     await makeAhead(database.sql, { now });
 
@@ -110,8 +110,8 @@ describe('made ahead', () => {
   });
 });
 
-describe('dropped', () => {
-  test('a week is dropped only when all of it is older than the retention; younger rows stay', async () => {
+describe('dropping weeks', () => {
+  test('a week is dropped once all of it is older than the retention; younger rows stay', async () => {
     const old = await insert(daysBefore(monday));
     const young = await insert(monday);
 
@@ -128,7 +128,7 @@ describe('dropped', () => {
     expect(await weekWith('attempts', young.id)).toBeDefined();
   });
 
-  test('a dry run says what would go and changes nothing', async () => {
+  test('a dry run lists the partitions and changes nothing', async () => {
     const { id } = await insert(daysBefore(monday));
 
     const { dropped, made } = await retain(database.sql, { retentionMs, now: later, dryRun: true });
@@ -139,7 +139,7 @@ describe('dropped', () => {
     expect(await weeksOf('events')).toHaveLength(3);
   });
 
-  test('pages of the delivery log go from week to week, and end where the retention does', async () => {
+  test('pages of the delivery log continue across weeks, and end at the retention', async () => {
     const { sql } = database;
     await makeAhead(sql, { now: weeksAfter(monday, 1) });
     const ids: string[] = [];
@@ -162,8 +162,8 @@ describe('dropped', () => {
   });
 });
 
-describe('kept', () => {
-  test('an open delivery keeps its partitions; what is finished beside it goes, and when it ends the rest', async () => {
+describe('keeping rows', () => {
+  test('an open delivery keeps its partitions; finished ones beside it go, and the rest once it ends', async () => {
     const { sql } = database;
     const at = daysBefore(monday);
     const open = await insert(at, { state: 'retrying' });
@@ -188,7 +188,7 @@ describe('kept', () => {
     expect(names((await run(later)).dropped)).toEqual(firstPartitions);
   });
 
-  test('the delivery whose deactivation is not mailed yet stays, with its event, until it is', async () => {
+  test('a delivery whose deactivation is not mailed stays with its event until it is', async () => {
     const { sql } = database;
     const { id, eventId } = await insert(daysBefore(monday), { state: 'retrying' });
     await sql`update deliveries set last_generation = 1 where id = ${id}`;
@@ -204,7 +204,7 @@ describe('kept', () => {
     expect(names((await run(later)).dropped)).toEqual(firstPartitions);
   });
 
-  test('an event stays as long as a delivery of it is open, however young that one is', async () => {
+  test('an event stays as long as a delivery of it is open, however new', async () => {
     const again = await insert(later, { eventAt: daysBefore(monday), state: 'pending' });
     const other = await insert(daysBefore(monday));
 
@@ -240,7 +240,7 @@ describe('kept', () => {
     expect(await weekWith('events', other.eventId)).toBeUndefined();
   });
 
-  test('what belongs to deliveries goes behind them: recoveries, former settings of webhooks, which event was delivered again', async () => {
+  test('recoveries, former settings and redeliveries go with the deliveries they belong to', async () => {
     const { sql } = database;
     const week = daysBefore(monday, 8);
     await insert(daysBefore(monday), { eventAt: week });
@@ -266,7 +266,7 @@ describe('kept', () => {
     expect(await sql`select until from former_request_settings`).toEqual([{ until: monday }]);
   });
 
-  test('keys of imported lines go after 30 days, however many there are, and however long deliveries are kept', async () => {
+  test('keys of imported lines go after 30 days, however many, whatever the retention', async () => {
     const { sql } = database;
     await sql`
       insert into import_keys (eshop_id, key, fingerprint, created_at)
@@ -282,7 +282,7 @@ describe('kept', () => {
     expect(await sql`select key from import_keys`).toEqual([{ key: 'young' }]);
   });
 
-  test('a page that is short, or a signal, is the end; a row that somebody has locked is left to the next run', async () => {
+  test('a paged delete stops at a short page or a signal, and leaves locked rows to the next run', async () => {
     const { sql } = database;
     const keys = (count: number) => sql`
       insert into import_keys (eshop_id, key, fingerprint) select ${eshopId}, n::text, '' from generate_series(1, ${count}) n`;
@@ -297,7 +297,7 @@ describe('kept', () => {
     expect(await remove()).toBe(1);
   });
 
-  test('what webhooks once were goes with the events that it explains, and is counted', async () => {
+  test('the history of webhooks goes with the events it explains, and is counted', async () => {
     const { sql } = database;
     await setActive(sql, eshopId, webhookId, false);
     await setActive(sql, eshopId, webhookId, true);
@@ -333,8 +333,8 @@ describe('kept', () => {
   });
 });
 
-describe('beside traffic', () => {
-  test('a delivery that is being written as its week is dropped is not lost, and nobody waits for the drop', async () => {
+describe('during traffic', () => {
+  test('a delivery written while its week is dropped is not lost, and nobody waits for the drop', async () => {
     const { sql } = database;
     await makeAhead(sql, { now: later });
     let dropping: ReturnType<typeof run> | undefined;
@@ -357,7 +357,7 @@ describe('beside traffic', () => {
     expect(await weekWith('deliveries', late)).toBe('first');
   });
 
-  test('what another run has dropped while this one waited for the table is not dropped again', async () => {
+  test('a week that another run has just dropped is not dropped again', async () => {
     const { sql } = database;
     await makeAhead(sql, { now: later });
     const [first] = (await listPartitions(sql)).filter(
@@ -371,7 +371,7 @@ describe('beside traffic', () => {
     expect(await weeksOf('events')).not.toContain('first');
   });
 
-  test('of several runs at once each does a part, and none fails', async () => {
+  test('several runs at once each do a part, and none fails', async () => {
     await insert(daysBefore(monday));
     await insert(daysBefore(monday), { state: 'pending', at: monday });
 
@@ -383,7 +383,7 @@ describe('beside traffic', () => {
 });
 
 describe('the default partition', () => {
-  test('takes rows of a clock that is weeks ahead, and gives them back when their week is made', async () => {
+  test('takes rows of a clock weeks ahead, and gives them back once their week is made', async () => {
     const { sql } = database;
     const ahead = weeksAfter(monday, 5);
     const { id, eventId } = await insert(ahead, { writtenAt: new Date(), state: 'pending' });
@@ -400,7 +400,7 @@ describe('the default partition', () => {
     expect(await weekWith('events', eventId)).toBe(weekName(ahead));
   });
 
-  test('what no week will ever take goes when it was written long enough ago, unless it is open', async () => {
+  test('rows that no week will take go once written long enough ago, unless open', async () => {
     const farOff = new Date('2199-01-01');
     const finished = await insert(farOff, { writtenAt: daysBefore(later, 31) });
     const open = await insert(farOff, { writtenAt: daysBefore(later, 31), state: 'retrying' });

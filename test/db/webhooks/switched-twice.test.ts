@@ -6,7 +6,7 @@ import { createTestDatabase } from '../../support/database/database.ts';
 import { insertWebhook } from '../../support/database/events.ts';
 import { until } from '../../support/until.ts';
 
-test('of two who deactivate it at the same moment one has changed something', async ({ onTestFinished }) => {
+test('two simultaneous deactivations: only one reports a change', async ({ onTestFinished }) => {
   const { sql, drop } = await createTestDatabase();
   onTestFinished(drop);
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });

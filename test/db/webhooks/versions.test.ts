@@ -16,7 +16,7 @@ async function changed(times: number): Promise<number> {
   return webhookId;
 }
 
-test('of a webhook that was changed very often the last 200 versions are read, and what it was before is unknown', async () => {
+test('the last 200 versions of a webhook are read; its state before them is unknown', async () => {
   const seldom = await changed(2);
   const often = await changed(299);
   const versions = await versionsOf(database.sql, eshopId, ['CREATE_ORDER']);
