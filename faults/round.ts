@@ -39,6 +39,8 @@ export interface Played {
   readonly busyMs: number;
   /** What was late in earlier plays of it on a machine too busy to judge it, or why its fault was never injected. */
   readonly discarded: readonly string[];
+  /** Why it could not be played; it then says nothing about the fault. */
+  readonly unplayed?: string;
   /** Waybill's output in a broken round. */
   readonly logFile?: string;
 }

@@ -93,9 +93,9 @@ function onDemand<S extends BasicStack>(shutdown: Shutdown, start: (own: Shutdow
 }
 
 function notPlayed(round: Round, error: unknown): Played {
-  const text = `the round could not be played: ${error instanceof Error ? error.message : error}`;
-  const violations = [violation('wrong', text)];
+  const unplayed = error instanceof Error ? error.message : String(error);
+  const violations = [violation('wrong', `the round could not be played: ${unplayed}`)];
   const nothing = { accepted: 0, delivered: 0, repeated: 0, withoutWorkflow: 0, latestMs: 0, killedAt: [] };
   const verdict: Verdict = { ...nothing, violations };
-  return { round, verdict, tookMs: 0, busyMs: 0, discarded: [] };
+  return { round, verdict, tookMs: 0, busyMs: 0, discarded: [], unplayed };
 }

@@ -11,7 +11,7 @@ import { stopOnInterruption } from '../test/support/programs/stop-on-interruptio
 import { type Catchers, type Change, type Defect, problemsOf } from './defect.ts';
 import { defects } from './defects.ts';
 import { type FaultDefect, faultDefects } from './fault-defects.ts';
-import { playFault } from './run-faults.ts';
+import { outcomeOfRounds, playFault } from './run-faults.ts';
 import { runTests, type TestRun } from './run-tests.ts';
 import { copyTree, type Tree } from './tree.ts';
 
@@ -84,19 +84,15 @@ async function mutants({ only, list, faults }: Options): Promise<void> {
 async function tryFaults(tree: Tree, wanted: readonly FaultDefect[]): Promise<void> {
   const rows: string[][] = [];
   for (const defect of wanted) {
-    const found = await tree.withDefect(defect, () => playFault(tree.folder, defect.fault));
-    // A round that could not be played says nothing about the defect.
-    const [first = 'NOTHING', ...more] = found.filter((text) => !text.includes('could not be played'));
-    say(`${first === 'NOTHING' ? 'SURVIVED' : 'caught'}  ${defect.name}: ${first}`);
-    rows.push([
-      defect.group,
-      defect.fault,
-      defect.noticed,
-      `${first}${more.length > 0 ? `, and ${more.length} more` : ''}`,
-    ]);
-    if (first === 'NOTHING') process.exitCode = 1;
+    const played = await tree.withDefect(defect, () => playFault(tree.folder, defect.fault));
+    const outcome = outcomeOfRounds(played);
+    const [first = 'nothing', ...more] = outcome === 'not played' ? played.unplayed : played.findings;
+    const found = `${first}${more.length > 0 ? `, and ${more.length} more` : ''}`;
+    say(`${outcome}  ${defect.name}: ${found}`);
+    rows.push([defect.group, defect.fault, defect.noticed, outcome, found]);
+    if (outcome !== 'caught') process.exitCode = 1;
   }
-  console.log(table(['group', 'fault', 'symptom', 'found by the checker'], rows));
+  console.log(table(['group', 'fault', 'symptom', 'outcome', 'found by the checker'], rows));
 }
 
 /** The tests that fail without any defect: their failure would prove nothing. */

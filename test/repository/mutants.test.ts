@@ -6,6 +6,7 @@ import { faults } from '../../faults/groups/index.ts';
 import { problemsOf } from '../../mutants/defect.ts';
 import { defects } from '../../mutants/defects.ts';
 import { faultDefects } from '../../mutants/fault-defects.ts';
+import { outcomeOfRounds } from '../../mutants/run-faults.ts';
 import { runTests } from '../../mutants/run-tests.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,4 +28,10 @@ test('every group of faults has a defect, and the fault that shows it belongs to
   for (const { group, fault } of faultDefects) {
     expect(faults.filter(({ name }) => name === fault).map((each) => each.group)).toEqual([group]);
   }
+});
+
+test('a defect survives the rounds of faults only if all of them were played', () => {
+  expect(outcomeOfRounds({ findings: [], unplayed: [] })).toBe('SURVIVED');
+  expect(outcomeOfRounds({ findings: [], unplayed: ['no port'] })).toBe('not played');
+  expect(outcomeOfRounds({ findings: ['lost: an order'], unplayed: ['no port'] })).toBe('caught');
 });
