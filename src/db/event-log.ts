@@ -1,6 +1,6 @@
 /** The events of an e-shop, and the outcome of each at every webhook. */
 import type { WebhookVersion } from '../domain/absence.ts';
-import { type EventType, eventTypeNames } from '../domain/event-types.ts';
+import { type EntityKind, type EventType, eventTypeNames, eventTypes } from '../domain/event-types.ts';
 import type { Origin } from '../domain/origin.ts';
 import { firstRow, type Sql } from './connection/pool.ts';
 import { deliveriesOfEvent } from './deliveries/deliveries-of-events.ts';
@@ -33,21 +33,25 @@ export interface EventRow {
 
 export interface EventFilter extends Times {
   readonly webhookType?: EventType | undefined;
+  /** Records of two kinds may have the same identifier. */
+  readonly kind?: EntityKind | undefined;
   readonly entityId?: string | undefined;
 }
 
 /** The query for the ids of the wanted events, in the order of the slice and as far as it reaches. */
 export function selectPage(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
-  const { webhookType, entityId } = filter;
+  const { webhookType, kind, entityId } = filter;
+  const ofKind =
+    kind === undefined ? eventTypeNames : eventTypeNames.filter((type) => eventTypes[type].entity === kind);
+  const types = webhookType === undefined ? ofKind : [webhookType];
   const limits = sql`
     ${betweenTimes(sql, sql`e.id`, filter)} ${afterCursor(sql, sql`e.id`, slice)}
     order by e.id ${directionOf(sql, slice)} limit ${rowsNeeded(slice)}`;
   if (entityId !== undefined) {
     return sql`
       select e.id from events e where e.eshop_id = ${eshopId} and e.entity_id = ${entityId}
-        ${webhookType === undefined ? sql`` : sql`and e.type = ${webhookType}`} ${limits}`;
+        ${types === eventTypeNames ? sql`` : sql`and e.type = any(${types}::text[])`} ${limits}`;
   }
-  const types = webhookType === undefined ? eventTypeNames : [webhookType];
   return sql`
     select x.id from unnest(${types}::text[]) as t (type) cross join lateral (
       select e.id from events e where e.eshop_id = ${eshopId} and e.type = t.type ${limits}) x`;

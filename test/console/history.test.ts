@@ -52,3 +52,14 @@ test('the events of a record stand in their order, each with what it waits for',
   await shop('PUT', `/v21/webhooks/${waiting?.id}/activate`);
   expect(await blamed()).toBe(true);
 });
+
+test('the history of an order is complete although a product with the same identifier has newer events', async () => {
+  const { shop } = api;
+  expect(await shop('POST', '/v21/orders', minimalOrder('10002'))).toMatchObject({ status: 200 });
+  await shop('POST', '/v21/products', { sku: '10002', name: 'Tea' });
+  for (let change = 1; change <= 20; change += 1)
+    await shop('PATCH', '/v21/products/10002', { name: `Tea ${change}` });
+  const page = await textAt('/console/orders/10002');
+  expect(page).toContain('History 1 CREATE_ORDER');
+  expect(page).not.toContain('PRODUCT');
+});

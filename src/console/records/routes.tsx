@@ -1,14 +1,14 @@
 /** The five kinds of record, read-only: lists, and single records with their deliveries. */
 import * as v from 'valibot';
+import { withOutcomes } from '../../api/event-outcomes.ts';
 import { Pagination } from '../../api/pagination.ts';
 import { newestRecords } from '../../db/console/records.ts';
+import { listEvents } from '../../db/event-log.ts';
 import { idOf } from '../../domain/catalogue.ts';
-import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import { capital } from '../../domain/text.ts';
 import { piece, queryText } from '../api-client.ts';
 import { DeliveryList } from '../deliveries/rows.tsx';
 import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
-import { EventList } from '../events/list.tsx';
 import { Page, respond } from '../layout.tsx';
 import { namesIn } from '../names.tsx';
 import { Card, Code, Empty, Live, More } from '../parts.tsx';
@@ -51,18 +51,18 @@ export function recordRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
     });
 
     app.get(`${path}/:id`, async (c) => {
-      const { api } = c.var;
+      const { api, viewer } = c.var;
       const id = c.req.param('id');
       const packed = kind.entry.kind === 'order' ? { withPackingLists: 'true' } : {};
-      const [item, sent, happened] = await Promise.all([
+      const { eshopId } = viewer.session;
+      const latest = { limit: 20, offset: 0 };
+      const [item, { data: deliveries }, events] = await Promise.all([
         api.get(Shown, `/v21${path}/${piece(id)}`, packed),
         api.list(DeliveryList, '/v21/deliveries', { entityId: id, items: '20' }),
-        api.list(EventList, '/v21/events', { entityId: id, items: '20' }),
+        listEvents(sql, eshopId, { kind: kind.entry.kind, entityId: id }, latest).then((rows) =>
+          withOutcomes(sql, eshopId, rows),
+        ),
       ]);
-      // A product may have the same identifier as an order.
-      const ofKind = ({ webhookType }: { readonly webhookType: EventType }) =>
-        eventTypes[webhookType].entity === kind.entry.kind;
-      const [deliveries, events] = [sent.data.filter(ofKind), happened.data.filter(ofKind)];
       const names = await namesIn(sql, [...deliveries, ...events.flatMap(({ webhooks }) => webhooks)]);
       const [title, status] = [`${capital(kind.entry.noun)} ${id}`, plain(item.status)];
       return respond(
@@ -75,7 +75,7 @@ export function recordRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
           <Live id="history" path={`${CONSOLE}${path}/${piece(id)}`}>
             <Card id="happened" title="History">
               {events.length === 0 ? (
-                <Empty title="Events are no longer kept">
+                <Empty title="No stored events">
                   Events and deliveries are dropped after some weeks; the record stays.
                 </Empty>
               ) : (
