@@ -44,7 +44,6 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
   const pages = createConsole({
     ...application,
     temporal: uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql),
-    stopping: shutdown.signal,
   });
   const { url, close } = await listen(withConsole(application.api, pages), settings.HOST, settings.PORT, {
     maxConnections: settings.MAX_CONNECTIONS,

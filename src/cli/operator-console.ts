@@ -135,7 +135,6 @@ export async function serveOperatorConsole(
           ...application,
           temporal: uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql),
           publicUrl: null,
-          stopping: signal,
           operator: operatorDeps(sql, settings),
         },
         authenticator,

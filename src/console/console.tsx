@@ -1,7 +1,7 @@
 /**
  * The console's requests: their middleware, and the routes of the pages.
  *
- * Module console, which imports api, concurrency, db, domain, lib, theme. Begin: a page is a folder or file, and
+ * Module console, which imports api, db, domain, lib, theme. Begin: a page is a folder or file, and
  * calls the API by `api-client.ts`.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -24,7 +24,6 @@ import { rememberEshop, requestedEshop } from './eshops.ts';
 import { eventRoutes } from './events/routes.tsx';
 import { ownForms, smallForms } from './forms.ts';
 import { Page, respond, respondPlain } from './layout.tsx';
-import { LIVE, liveRoutes } from './live.ts';
 import { noticeRoutes } from './notices/routes.tsx';
 import { operatorRoutes } from './operator/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
@@ -37,8 +36,7 @@ const secured = securedPages('same-origin');
 
 /** Whether a page refreshes itself. A POST is always a person's. */
 function isLive(c: Context<ConsoleEnv>): boolean {
-  if (c.req.method === 'POST') return false;
-  return c.req.header('hx-request') === 'true' || c.req.path === `${CONSOLE}${LIVE}`;
+  return c.req.method !== 'POST' && c.req.header('hx-request') === 'true';
 }
 
 /** Pages rendered at once, of all e-shops and of one: bounds reads that bypass the API but share its budget. */
@@ -162,7 +160,6 @@ export function createConsole(
   authenticator.routes(app);
   if (deps.operator === undefined) confirmationRoutes(app, deps);
   app.use(signedIn(deps, authenticator), ownForms(authenticator.sessionOf, authenticator.acceptFormOnce));
-  liveRoutes(app, deps);
   const forEshops = [overviewRoutes, webhookRoutes, deliveryRoutes, eventRoutes, recordRoutes, noticeRoutes];
   for (const addRoutes of [...forEshops, allRoutes, operatorRoutes]) addRoutes(app, deps);
   return app;

@@ -77,8 +77,6 @@ export interface ConsoleDeps extends ApiDeps {
   /** The whole API: the console calls it like any client, so that the same rules apply. */
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
-  /** Aborted once the process is to stop: live pages end. */
-  readonly stopping?: AbortSignal;
   /** Null if the address of Temporal's UI is unknown. */
   readonly temporal: TemporalLinks | null;
   /** Only in the operators' console. */

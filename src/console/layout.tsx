@@ -48,7 +48,7 @@ export function Document({ title, children }: { title: string; children: Child }
         <link rel="icon" href={asset('icon.svg')} type="image/svg+xml" />
         <link rel="stylesheet" href={asset('console.css')} />
         <script src={asset('htmx.js')} defer></script>
-        <script src={asset('console.js')} data-live={`${CONSOLE}/live`} defer></script>
+        <script src={asset('console.js')} defer></script>
       </head>
       <body>{children}</body>
     </html>

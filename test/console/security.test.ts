@@ -1,14 +1,12 @@
 /** Permissions in the console: the rules of the API, and those of forms and cookies. */
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { Hono } from 'hono';
 import pino from 'pino';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiEnv } from '../../src/api/deps.ts';
 import { deleteUser, replacePassword } from '../../src/db/accounts/users.ts';
 import { hashPassword } from '../../src/secrets/passwords.ts';
-import { consoleOf, newPerson, type Person, serveConsole, signIn } from '../support/api/console.ts';
+import { consoleOf, newPerson, type Person, signIn } from '../support/api/console.ts';
 import { seedConsole } from '../support/api/console-data.ts';
 import { visitorOf } from '../support/api/visitor.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
@@ -464,110 +462,6 @@ test('every page carries a complete content security policy, is never cached, an
   }
 });
 
-describe('a page that is followed', () => {
-  const of = (path: string) => `/console/live?of=${encodeURIComponent(path)}`;
-
-  /** The events of a stream, up to the first of this kind. */
-  async function eventsUntil(kind: string, response: Response): Promise<string> {
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    let text = '';
-    while (!text.includes(`event: ${kind}`)) {
-      const { value, done = true } = (await reader?.read()) ?? {};
-      if (done) break;
-      text += value;
-    }
-    await reader?.cancel();
-    return text;
-  }
-
-  const follow = async (mine: ReturnType<typeof browser>, path: string) =>
-    await app.fetch(
-      new Request(`http://localhost${of(path)}`, {
-        headers: { cookie: `waybill_session=${mine.cookies.get('waybill_session')}` },
-      }),
-    );
-
-  test('a page that is followed is sent as it is, and ends with its session', async () => {
-    const mine = await signedIn();
-    const response = await follow(mine, `/console/deliveries/${seeded.failed}`);
-    expect(response.headers.get('content-type')).toContain('text/event-stream');
-    expect(await eventsUntil('page', response)).toContain('What happened');
-    const ending = await follow(mine, '/console');
-    await api.sql`delete from console_sessions`;
-    expect(await eventsUntil('over', ending)).toContain('event: over');
-  });
-
-  test('a page that is followed is one of the console, for who is signed in, and shows nothing of another e-shop', async () => {
-    const mine = await signedIn();
-    for (const path of ['https://evil.example/', '/docs', '/v21/webhooks', '/consolevil', of('/console')])
-      expect((await mine.ask(of(path))).status, path).toBe(400);
-    expect((await browser().ask(of('/console'))).status).toBe(401);
-    // No stream of a stream, however its path is written.
-    expect((await mine.ask(of('/console'), undefined, { 'hx-request': 'true' })).status).toBe(400);
-    const theirs = await signedIn(await newPerson(api.sql, (await api.newEshop()).eshopId, 'shop'));
-    const response = await follow(theirs, `/console/deliveries/${seeded.failed}`);
-    await api.sql`delete from console_sessions`;
-    const text = await eventsUntil('over', response);
-    expect(text).not.toContain('event: page');
-  });
-
-  test('a page that is followed ends when the process is to stop', async () => {
-    const mine = await signedIn();
-    const stopping = new AbortController();
-    const before = app;
-    app = consoleOf(api.deps, { stopping: stopping.signal });
-    const response = await follow(mine, '/console');
-    app = before;
-    stopping.abort();
-    expect(await response.text()).not.toContain('event: over');
-  });
-
-  test('a followed page gives its place back, also where nobody reads it, or its turn on the connection never comes', async () => {
-    const server = await serveConsole(api.deps);
-    const mine = await signedIn();
-    const cookie = `waybill_session=${mine.cookies.get('waybill_session')}`;
-    const path = of('/console/orders');
-    const { port } = new URL(server.url);
-    for (const method of ['GET', 'HEAD']) {
-      const socket = connect(Number(port), '127.0.0.1');
-      socket.on('error', () => {});
-      socket.write(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`.repeat(20));
-      await once(socket, 'data');
-      // All twenty have begun once another page has been answered.
-      await (await fetch(`${server.url}/console/orders`, { headers: { cookie } })).text();
-      socket.destroy();
-    }
-    await vi.waitFor(
-      async () => {
-        const streams = await Promise.all(
-          Array.from({ length: 20 }, () => fetch(`${server.url}${path}`, { headers: { cookie } })),
-        );
-        const statuses = streams.map(({ status }) => status);
-        await Promise.all(streams.map(({ body }) => body?.cancel()));
-        expect(statuses).toEqual(Array(20).fill(200));
-      },
-      { timeout: 30_000, interval: 1_000 },
-    );
-    await server.close();
-  });
-
-  test('a page that is followed does not keep its session, and leaves room for other e-shops', async () => {
-    const mine = await signedIn();
-    await api.sql`update console_sessions set last_seen_at = now() - interval '30 minutes'`;
-    const seen = async () => (await api.sql`select max(last_seen_at) as at from console_sessions`)[0]?.at;
-    const before = await seen();
-    const streams: Response[] = [];
-    for (let number = 0; number < 20; number += 1) streams.push(await follow(mine, '/console/orders'));
-    expect(streams.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    expect((await follow(mine, '/console/orders')).status).toBe(503);
-    expect(await seen()).toEqual(before);
-    const other = await signedIn(await newPerson(api.sql, (await api.newEshop()).eshopId, 'shop'));
-    const theirs = await follow(other, '/console');
-    expect(theirs.status).toBe(200);
-    await Promise.all([...streams, theirs].map((stream) => eventsUntil('page', stream)));
-  });
-});
-
 test('the log has a line for each page, by its pattern: no path, no form, no cookie', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
@@ -624,18 +518,4 @@ test('one e-shop has three pages made at a time, however many it asks for; other
   expect(left).toBeGreaterThan(0);
   expect(new Set(await Promise.all(pages))).toEqual(new Set([200]));
   expect(most).toBe(3);
-});
-
-test.each([
-  ['a stream', '/console/live?of=/console'],
-  ['a stream on a detour', '/console/webhooks/../live?of=/console'],
-  ['a stream on an encoded detour', '/console/webhooks/%2e%2e/live?of=/console'],
-  ['the API', '/v21/orders'],
-  ['the API on a detour', '/console/../v21/orders'],
-  ['another server', '//example.com/console'],
-  ['nothing', ''],
-])('%s cannot be followed', async (_, of) => {
-  const mine = await signedIn();
-  const { status } = await mine.ask(`/console/live?${new URLSearchParams({ of })}`);
-  expect(status).toBe(400);
 });

@@ -105,6 +105,7 @@ test('no text of others is part of a page, when it is loaded and when it is exch
     if ((await page.getByRole('main').textContent())?.includes('onerror=window.stolen=1>')) shown += 1;
     const live = page.locator('[hx-get]').first();
     if ((await live.count()) === 0) continue;
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
     // The live part was replaced once: the mark on the old one is gone.
     await page.locator('.before').waitFor({ state: 'detached' });
     expect(await came(page), `${screen}, exchanged`).toEqual([undefined, 0]);

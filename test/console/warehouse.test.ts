@@ -59,24 +59,6 @@ async function signedIn(as: Person = worker) {
   return mine;
 }
 
-type Visitor = Awaited<ReturnType<typeof signedIn>>;
-
-async function follow(mine: Visitor, path: string, { eshopId }: { eshopId: number }): Promise<Response> {
-  const query = new URLSearchParams({ of: path, eshop: String(eshopId) });
-  const cookie = [...mine.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-  return await site.fetch(new Request(`http://localhost/console/live?${query}`, { headers: { cookie } }));
-}
-
-/** The events of a stream, one by one. */
-async function* eventsOf({ body }: Response): AsyncGenerator<string> {
-  let text = '';
-  for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const events = (text + piece).split('\n\n');
-    text = events.pop() ?? '';
-    yield* events;
-  }
-}
-
 describe('one e-shop of several', () => {
   test('an e-shop is turned to by its number, and stays the one shown', async () => {
     const mine = await signedIn();
@@ -120,44 +102,6 @@ describe('one e-shop of several', () => {
     await seen('--remove', String(second.eshopId));
     const answer = await mine.ask('/console/webhooks', undefined, live);
     expect([answer.status, answer.text.includes(`shop-${api.eshop.eshopId}.example`)]).toEqual([404, false]);
-  });
-
-  test('a page with live updates keeps showing its own e-shop', async () => {
-    const mine = await signedIn();
-    await mine.ask(`/console?eshop=${second.eshopId}`);
-    const followed = async (eshop: TestEshop) => {
-      const response = await follow(mine, '/console/webhooks', eshop);
-      const reader = response.body?.getReader();
-      const { value } = (await reader?.read()) ?? {};
-      await reader?.cancel();
-      return { status: response.status, text: new TextDecoder().decode(value) };
-    };
-    expect((await followed(api.eshop)).text).toContain(`shop-${api.eshop.eshopId}.example`);
-    expect((await followed(second)).text).toContain(`shop-${second.eshopId}.example`);
-    expect((await followed(stranger)).status).toBe(404);
-  });
-
-  test('a page that is followed ends when its e-shop is taken away, as it ends with its session', async () => {
-    const mine = await signedIn();
-    const stream = await follow(mine, '/console/webhooks', second);
-    const events = eventsOf(stream);
-    expect((await events.next()).value).toContain(`shop-${second.eshopId}.example`);
-    await seen('--remove', String(second.eshopId));
-    expect((await events.next()).value).toBe('event: over\ndata: ');
-    expect((await events.next()).done).toBe(true);
-  });
-
-  test('pages that are followed count for who follows them, not for the e-shop that they are about', async () => {
-    const mine = await signedIn();
-    const theirs = await signedIn(await newPerson(api.sql, second.eshopId, 'shop'));
-    const streams = await Promise.all(
-      Array.from({ length: 20 }, () => follow(mine, '/console/webhooks', second)),
-    );
-    const beyond = await follow(mine, '/console/webhooks', api.eshop);
-    const own = await follow(theirs, '/console/webhooks', second);
-    for (const stream of [...streams, beyond, own]) await stream.body?.cancel();
-    expect(streams.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    expect([beyond.status, own.status]).toEqual([503, 200]);
   });
 
   test('a form of one changes nothing in another that was turned to meanwhile', async () => {

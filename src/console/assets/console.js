@@ -1,87 +1,39 @@
 /** The console's own script: refreshes live pages while somebody looks. Without it pages stay as they were loaded. */
 (() => {
-  /** The polling interval if a live page cannot be streamed, in milliseconds. */
+  /** The time between two requests for the page, in milliseconds. */
   const POLL_MS = 4_000;
-  const { live: LIVE } = document.currentScript.dataset;
-  /** The public prefix of all paths, not part of the requested path. */
-  const prefix = LIVE.slice(0, -'/console/live'.length);
 
   const box = document.querySelector('[hx-get][hx-select]');
-  const path = box?.getAttribute('hx-get');
-  /** The e-shop that the page is about, if this person may see several. */
-  const eshop = document.querySelector('[data-eshop]')?.getAttribute('data-eshop');
   let paused = false;
-  let source;
-  let polling = false;
-  /** A received page that is not shown yet. */
-  let update;
 
   // A list with checked items is not refreshed, either.
   const looking = () =>
+    !paused &&
     document.visibilityState === 'visible' &&
     String(getSelection()) === '' &&
     document.querySelector('[hx-get] input:checked') === null;
-
-  const show = () => {
-    if (update === undefined || paused || !looking()) return;
-    const [now, content] = [document.getElementById(box.id), update];
-    update = undefined;
-    remember();
-    htmx.swap(
-      now,
-      content,
-      { swapStyle: 'outerHTML', swapDelay: 0, settleDelay: 20 },
-      { select: `#${box.id}`, selectOOB: now.getAttribute('hx-select-oob') },
-    );
-  };
-
-  // A hidden tab holds no connection.
-  const follow = () => {
-    if (!box || source || paused || polling || document.visibilityState !== 'visible') return;
-    const of = path.slice(prefix.length);
-    const asked = new URLSearchParams(eshop ? { of, eshop } : { of });
-    source = new EventSource(`${LIVE}?${asked}`);
-    source.addEventListener('page', ({ data }) => {
-      update = JSON.parse(data);
-      show();
-    });
-    source.addEventListener('over', end);
-    source.addEventListener('error', () => {
-      if (source?.readyState !== EventSource.CLOSED) return;
-      source = undefined;
-      polling = true;
-    });
-  };
-  const leave = () => {
-    source?.close();
-    source = undefined;
-  };
-  // The session has ended, or this person may no longer see the page: loaded again, it leads to the sign-in, or says
-  // so. It names its e-shop, since without one it would be about another.
-  const end = () => {
-    leave();
-    const again = new URL(path, location);
-    if (eshop) again.searchParams.set('eshop', eshop);
-    location.assign(again);
-  };
-  document.addEventListener('htmx:responseError', ({ detail }) => {
-    if (detail.xhr.status === 403 || detail.xhr.status === 404) end();
-  });
   const live = () => {
-    if (polling && !paused && looking()) document.body.dispatchEvent(new Event('live'));
-    show();
-  };
-  const turn = () => {
-    if (paused || document.visibilityState !== 'visible') leave();
-    else follow();
-    live();
+    if (looking()) document.body.dispatchEvent(new Event('live'));
   };
   setInterval(live, POLL_MS);
-  document.addEventListener('visibilitychange', turn);
-  document.addEventListener('selectionchange', show);
-  addEventListener('pagehide', leave);
-  addEventListener('pageshow', follow);
-  follow();
+  document.addEventListener('visibilitychange', live);
+
+  /** The page shown. Its forms are new in every response. */
+  let shown;
+  document.addEventListener('htmx:beforeSwap', ({ detail }) => {
+    const page = detail.serverResponse.replaceAll(/name="csrf" value="[^"]*"/g, '');
+    if (page === shown || !looking()) detail.shouldSwap = false;
+    if (detail.shouldSwap) shown = page;
+  });
+  // This person may no longer see the page: loaded again, it says so. It names its e-shop, since without one it would
+  // be about another.
+  document.addEventListener('htmx:responseError', ({ detail }) => {
+    if (detail.xhr.status !== 403 && detail.xhr.status !== 404) return;
+    const again = new URL(box.getAttribute('hx-get'), location);
+    const eshop = document.querySelector('[data-eshop]')?.getAttribute('data-eshop');
+    if (eshop) again.searchParams.set('eshop', eshop);
+    location.assign(again);
+  });
 
   // A second click would show an error instead of the result of the first.
   let sent = false;
@@ -178,7 +130,7 @@
     pause.addEventListener('click', () => {
       paused = !paused;
       named();
-      turn();
+      live();
     });
     named();
     foot.append(' ', pause);
@@ -186,10 +138,9 @@
 
   // Opened details stay open when their part of the page is replaced.
   let open = [];
-  function remember() {
+  document.addEventListener('htmx:beforeSwap', () => {
     open = [...document.querySelectorAll('details[open][id]')].map(({ id }) => id);
-  }
-  document.addEventListener('htmx:beforeSwap', remember);
+  });
   document.addEventListener('htmx:afterSettle', () => {
     for (const id of open) document.getElementById(id)?.setAttribute('open', '');
     localTimes();

@@ -45,34 +45,17 @@ export interface DemoEnvironment {
   readonly requestAction?: RequestAction;
   readonly temporal?: TemporalLinks;
   readonly publicUrl?: string;
-  readonly stopping?: AbortSignal;
 }
 
 /** API and pages, as the server gets them. */
 export function consoleOf(deps: ApiDeps, more: DemoEnvironment = {}) {
   const api = more.api ?? createApp(deps);
   const signAgain = createSignAgain(deps.keys);
-  const { requestAction = null, publicUrl = null, temporal = null, stopping } = more;
-  const ends = stopping === undefined ? {} : { stopping };
-  return withConsole(
-    api,
-    createConsole({ ...deps, api, signAgain, requestAction, temporal, publicUrl, ...ends }),
-  );
+  const { requestAction = null, publicUrl = null, temporal = null } = more;
+  return withConsole(api, createConsole({ ...deps, api, signAgain, requestAction, temporal, publicUrl }));
 }
 
 /** The same on a port. */
 export async function serveConsole(deps: ApiDeps, more: DemoEnvironment = {}) {
-  const ends = new AbortController();
-  const { close, ...where } = await listen(
-    consoleOf(deps, { ...more, stopping: ends.signal }),
-    '127.0.0.1',
-    0,
-  );
-  return {
-    ...where,
-    async close() {
-      ends.abort();
-      await close();
-    },
-  };
+  return await listen(consoleOf(deps, more), '127.0.0.1', 0);
 }
