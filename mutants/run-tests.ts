@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { signalTree } from '../faults/stack/processes.ts';
 import { type Catchers, escaped } from './defect.ts';
 
 /** The result of one test; `missing`: no test of this name ran; `timed out`: its run was ended without a result. */
@@ -79,8 +80,13 @@ async function vitest(folder: string, timeoutMs: number, args: readonly string[]
   const child = spawn(process.execPath, [program, 'run', ...args], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: timeoutMs,
   });
+  let hangs = false;
+  // With the servers that its tests have started, each of which has a process group of its own.
+  const timer = setTimeout(() => {
+    hangs = true;
+    signalTree(child.pid ?? null, 'SIGTERM');
+  }, timeoutMs);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -89,7 +95,8 @@ async function vitest(folder: string, timeoutMs: number, args: readonly string[]
   }
   const closed = once(child, 'close');
   await once(child, 'exit');
+  clearTimeout(timer);
   // What a run that hangs has started may keep its output open.
-  if (!child.killed) await closed;
-  return { output, hangs: child.killed };
+  if (!hangs) await closed;
+  return { output, hangs };
 }
