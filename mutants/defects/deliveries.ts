@@ -32,7 +32,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'The database unavailable for a second: deliveries that were accepted are sent once more.',
     caughtBy: catchers(
       'test/workflow/interrupted.test.ts',
-      'the database unavailable when the answer comes: it is recorded as soon as it is back, and nothing is sent twice',
+      'a response that arrives while the database is unavailable is recorded later, and not sent again',
     ),
   },
   {
@@ -132,7 +132,7 @@ export const deliveryDefects: readonly Defect[] = [
     replacement: '',
     noticed:
       'The next of a record waits for a search of the relay after a delivery that expired or was canceled.',
-    caughtBy: catchers('test/workflow/ordering.test.ts', 'canceled in Temporal: the next one goes'),
+    caughtBy: catchers('test/workflow/ordering.test.ts', 'a head canceled in Temporal releases the next'),
   },
   {
     name: 'supersedes-a-delivery-under-way',
@@ -154,7 +154,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'The newest change of a record arrives before what another webhook still has to send of it.',
     caughtBy: catchers(
       'test/workflow/ordering.test.ts',
-      'superseded: the newest goes on with the count and the window, behind what came between',
+      'superseding: the newest continues with the count and window, behind deliveries in between',
     ),
   },
   {
@@ -187,7 +187,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Two events of a record are at their receiver at the same time.',
     caughtBy: catchers(
       'test/workflow/ordering.test.ts',
-      'nothing goes while the one before it is at its receiver; delivered: the next one goes at once',
+      'a blocked delivery waits while the head is at the receiver, and goes once it is delivered',
     ),
   },
 ];

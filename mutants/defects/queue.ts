@@ -104,7 +104,7 @@ export const queueDefects: readonly Defect[] = [
     noticed: 'In a burst Temporal takes the processor from the attempts.',
     caughtBy: catchers(
       'test/workflow/burst.test.ts',
-      'each delivery is attempted without a workflow, and then gets its own with the result',
+      'a delivery is attempted without a workflow, then gets one with the result',
     ),
   },
   {
@@ -115,7 +115,7 @@ export const queueDefects: readonly Defect[] = [
     noticed: 'With WORKFLOWS=undelivered a delivery that failed in a burst is never attempted again.',
     caughtBy: catchers(
       'test/workflow/burst.test.ts',
-      'WORKFLOWS=undelivered: those accepted at their first attempt get no workflow, and one that failed gets one',
+      'WORKFLOWS=undelivered: only a delivery whose first attempt fails gets a workflow',
     ),
   },
   {

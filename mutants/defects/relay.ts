@@ -12,7 +12,7 @@ export const relayDefects: readonly Defect[] = [
     text: '      if (!refused && !suspects.failed(key)) {\n        failure ??= { error };\n        return;\n      }\n',
     replacement: '',
     noticed: 'An activation during a short outage of Temporal leads to no attempt for hours.',
-    caughtBy: relay('a change whose signal failed is made known again'),
+    caughtBy: relay('a change whose signal failed is signaled again'),
   },
   {
     name: 'relay-second-start-is-an-error',
@@ -68,6 +68,6 @@ export const relayDefects: readonly Defect[] = [
     text: 'and signaled_id is null and claimed_until is null',
     replacement: '',
     noticed: 'Switched off and on within a second, a webhook stays silent for hours.',
-    caughtBy: fanOut('a change that comes while a page is being signaled reaches that page as well'),
+    caughtBy: fanOut('a change during the signals of a page reaches that page too'),
   },
 ];

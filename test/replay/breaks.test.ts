@@ -34,7 +34,7 @@ test.each([
   ['endsAtOnce', 5, attributes, 'end: completed'],
   ['doesNothing', 5, attributes, 'nothing'],
   ['throwsAnError', 4, 'WorkflowTaskCompleted', 'there is no "policy" here'],
-])('%s breaks at event %i, which is: %s; and not: %s', async (workflow, eventId, expected, found) => {
+])('%s breaks at event %i: history %s, code %s', async (workflow, eventId, expected, found) => {
   const result = await breakOf(replayer, 'example', ledBy(workflow, recorded));
   expect(result).toMatchObject({ eventId, expected, found });
   expect(result?.details).not.toBe('');
@@ -46,18 +46,18 @@ test('a workflow that reads its delivery twice breaks at the wait for an attempt
   expect(result).toMatchObject({ eventId: 11, expected: 'timer', found: 'activity' });
 });
 
-test('a workflow that there is no longer breaks at its first step', async () => {
+test('a workflow that no longer exists breaks at its first step', async () => {
   expect(await breakOf(replayer, 'example', ledBy('forgotten', recorded))).toMatchObject({
     eventId: 4,
     found: expect.stringContaining("workflow of type 'forgotten'"),
   });
 });
 
-test('what replays has no break, also after others had', async () => {
+test('a history that replays has no break, even after others had one', async () => {
   expect(await breakOf(replayer, 'example', recorded)).toBeUndefined();
 });
 
-test('a history in which nothing was decided yet breaks nowhere', async () => {
+test('a history without any decision yet has no break', async () => {
   const begun = { events: recorded.events?.slice(0, 3) ?? [] };
   expect(await breakOf(replayer, 'example', begun)).toBeUndefined();
 });
@@ -65,7 +65,7 @@ test('a history in which nothing was decided yet breaks nowhere', async () => {
 const NOTHING: ReadonlyMap<string, string> = new Map();
 
 test.each(readdirSync(folder).map((file) => file.replace(/\.json$/, '')))(
-  '%s holds nothing but identifiers',
+  '%s contains only identifiers',
   (name) => {
     expect(confidentialIn(read(name), NOTHING)).toBeUndefined();
   },

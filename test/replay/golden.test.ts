@@ -43,7 +43,7 @@ test('the default policy: 20 retries from 25 s on, by half longer each, no cap b
   });
 });
 
-test('after some attempts the policy continues where it was', () => {
+test('after some attempts the policy continues where it stopped', () => {
   expect(attemptOptions(input, 3, 40 * HOUR)).toMatchObject({
     scheduleToCloseTimeout: 40 * HOUR + 45_000,
     retry: { initialInterval: 84_375, maximumInterval: 48 * HOUR, maximumAttempts: 18 },
@@ -132,9 +132,9 @@ const FORMER: Readonly<Record<string, readonly ((delivery: DeliverEventInput) =>
 
 describe.each(readdirSync(folder).filter((file) => file.endsWith('.json')))('%s', (file) => {
   const { workflowInput, activities } = recordedOf(file);
-  test('is of a workflow', () => expect(workflowInput).toBeDefined());
+  test('belongs to a workflow', () => expect(workflowInput).toBeDefined());
   test.each(activities.map((activity, index) => [index + 1, activity] as const))(
-    'activity %i was scheduled as it would be today, or was in an earlier release',
+    'activity %i was scheduled as the present code or an earlier release would',
     (_, activity) => {
       const today = flat(optionsToday(activity, workflowInput));
       const former = (FORMER[activity.type] ?? []).map((of) => ({ ...today, ...of(workflowInput) }));

@@ -37,7 +37,7 @@ for await (const result of Worker.runReplayHistories({ workflowBundle }, histori
   results.set(result.workflowId, result);
 }
 
-test('every scenario has its recorded history', () => {
+test('every scenario has a recorded history', () => {
   expect(names).toEqual(expect.arrayContaining(scenarios.map((scenario) => scenario.name)));
 });
 

@@ -57,7 +57,9 @@ const openDeliveries = () =>
   sql<{ id: string; held: boolean }[]>`
     select id, operator_stop = 'hold' as held from deliveries where state in ('pending', 'retrying') order by id`;
 
-test('every delivery ends, and those of a record were made in order', { timeout: 3_600_000 }, async () => {
+test('every delivery ends, and those of a record were attempted in order', {
+  timeout: 3_600_000,
+}, async () => {
   let stories = 0;
   async function play(steps: readonly Step[]): Promise<void> {
     stories += 1;

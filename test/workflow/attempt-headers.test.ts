@@ -16,7 +16,7 @@ test.each([
   ['under light load', {}],
   ['in a burst', { calmPerSecond: 0 }],
 ])(
-  '%s, the event is the same at every webhook, on retries, redelivered and recovered',
+  '%s, an event has the same headers at each webhook, on retries, redelivered and recovered',
   async (_, scheduler) => {
     const stack = await stackOfTest('attempt-headers', { scheduler });
     const receiver = await receiverOfTest(({ count }) => ({ status: count === 1 ? 503 : 200 }));

@@ -39,7 +39,7 @@ async function inputOf(stack: DeliveryStack, id: string): Promise<DeliverEventIn
   return defaultPayloadConverter.fromPayload<DeliverEventInput>(payload);
 }
 
-test('each delivery is attempted without a workflow, and then gets its own with the result', async () => {
+test('a delivery is attempted without a workflow, then gets one with the result', async () => {
   const stack = await start();
   const withWorkflow: string[] = [];
   const receiver = await receiverOfTest(async ({ headers }) => {
@@ -87,7 +87,7 @@ test('each delivery is attempted without a workflow, and then gets its own with 
   expect(details).toMatch(/\| 2 \|.*HTTP 503[^|]*\|\n\| 1 \|.*HTTP 503/);
 });
 
-test('the retries of the queue come at their times, as those of a workflow do', async () => {
+test('retries from the queue are as punctual as those of a workflow', async () => {
   const stack = await start({ policy: { initialIntervalMs: 400, coefficient: 1.5 } });
   const receiver = await receiverOfTest(({ count }) => ({ status: count < 4 ? 503 : 200 }));
   await stack.createWebhook(receiver.url);
@@ -109,7 +109,7 @@ test('the retries of the queue come at their times, as those of a workflow do', 
   }
 });
 
-test('a failed delivery with a long wait ahead gets its workflow, which shows the failure and makes the next attempt', async () => {
+test('a failed delivery with a long wait ahead gets a workflow, which shows the failure and retries', async () => {
   const stack = await start({ policy: { windowMs: 3_600_000 } });
   const receiver = await receiverOfTest({ status: 503, headers: { 'retry-after': '600' } });
   await stack.createWebhook(receiver.url);
@@ -124,7 +124,7 @@ test('a failed delivery with a long wait ahead gets its workflow, which shows th
   expect((await stack.attempts(id)).map(({ outcome }) => outcome)).toEqual(['failure', 'success']);
 });
 
-test('one that exhausts its retries in the queue gets a workflow that deactivates its webhook and mails', async () => {
+test('a delivery that exhausts its retries in the queue gets a workflow that deactivates and mails', async () => {
   const stack = await start({ policy: { maxRetries: 2 } });
   const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
@@ -141,7 +141,7 @@ test('one that exhausts its retries in the queue gets a workflow that deactivate
   expect(await stack.mails()).toHaveLength(1);
 });
 
-test('WORKFLOWS=undelivered: those accepted at their first attempt get no workflow, and one that failed gets one', async () => {
+test('WORKFLOWS=undelivered: only a delivery whose first attempt fails gets a workflow', async () => {
   const stack = await start({ workflows: 'undelivered' });
   const receiver = await receiverOfTest(({ headers }) => {
     const fails = headers['x-service-delivery'] === failing && headers['x-service-attempt'] === '1';

@@ -23,7 +23,7 @@ const stack = await stackOfFile('compensation', {
 const receiver = await receiverOfFile({ status: 500 });
 afterEach(() => stack.retireWebhooks());
 
-test('the mail server unavailable: the webhook is inactive at once, the mail follows when it is back', async () => {
+test('while the mail server is unavailable the webhook is deactivated; the mail follows', async () => {
   sent.length = 0;
   refusals = 2;
   const webhook = await stack.createWebhook(`${receiver.url}/mail-later`);
@@ -36,7 +36,7 @@ test('the mail server unavailable: the webhook is inactive at once, the mail fol
   expect(sent[0]?.text).toContain(`/webhooks/${webhook.id}/activate`);
 });
 
-test('canceled in the UI while the mail server is unavailable: the mail is sent all the same', async () => {
+test('a workflow canceled while the mail server is unavailable still mails', async () => {
   sent.length = 0;
   refusals = Number.POSITIVE_INFINITY;
   await stack.createWebhook(`${receiver.url}/canceled-mail`);
@@ -49,7 +49,7 @@ test('canceled in the UI while the mail server is unavailable: the mail is sent 
   expect(await stack.delivery(id)).toMatchObject({ state: 'failed', canceledBy: null });
 });
 
-test('the database unavailable when the mail has been taken: recorded later, and not sent again', async () => {
+test('a mail whose result cannot be recorded at once is recorded later, and not sent again', async () => {
   sent.length = 0;
   const webhook = await stack.createWebhook(`${receiver.url}/mailed-once`);
   await stack.sql`
@@ -69,7 +69,7 @@ test('the database unavailable when the mail has been taken: recorded later, and
   expect(row?.outcome).toBe('sent');
 });
 
-test('deactivated, the webhook can be activated again and delivers', async () => {
+test('a deactivated webhook can be activated again and delivers', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/reborn`);
   await stack.untilClosed(await stack.fireOne('10035'));
   await stack.changeWebhook(webhook.id, { active: true });

@@ -50,14 +50,14 @@ async function dying(policy: Partial<RetryPolicy>, ...deaths: Death[]) {
   return { stack, webhook, id, taken };
 }
 
-test('a worker dies between the compensation and its mail: exactly one mail', async () => {
+test('a worker dies between the compensation and its mail: exactly one mail is sent', async () => {
   const { stack, webhook, id, taken } = await dying({ maxRetries: 1 }, 'before the mail');
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
   expect(taken.map(({ subject }) => subject)).toEqual([expect.stringContaining('Webhook')]);
 });
 
-test('a worker dies before it sends a warning, and another after the server took it: two mails with one Message-ID', async () => {
+test('workers die before sending a warning and after: both mails have one Message-ID', async () => {
   const hour = 3_600_000;
   // A single wait of an hour: the first failed attempt is the last one with time for a warning.
   const policy = { initialIntervalMs: hour, maxRetries: 1, windowMs: 2 * hour };

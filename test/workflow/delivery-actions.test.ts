@@ -59,7 +59,7 @@ const refused = async (client: ApiClient, id: string, action: string) => {
   return [answer.status, answer.message];
 };
 
-test('a connection that cannot be made is tried again with the next request', async () => {
+test('a failed connection to Temporal is tried again with the next request', async () => {
   const { id } = await waitingDelivery('/certificate');
   const key = join(await folderOfTest('waybill-key-'), 'key.pem');
   const settings = readSettings({ TEMPORAL_TLS_KEY_FILE: key });
@@ -72,7 +72,7 @@ test('a connection that cannot be made is tried again with the next request', as
   await own.close();
 });
 
-test('try now: the next attempt at once, and afterwards there is nothing to try or to give up', async () => {
+test('try now makes the next attempt at once; a delivered delivery refuses actions', async () => {
   const shop = await clientOf('shop');
   const { id } = await waitingDelivery('/now');
   receiver.respond({ status: 200 });
@@ -88,7 +88,7 @@ test('try now: the next attempt at once, and afterwards there is nothing to try 
   expect(await refused(shop, id, 'give-up')).toEqual(ended);
 });
 
-test('given up: canceled by the user or, where the warehouse asks, by an operator; the webhook stays as it is', async () => {
+test('give up cancels as the user or as an operator, and leaves the webhook active', async () => {
   for (const [role, canceledBy] of [
     ['shop', 'user'],
     ['warehouse', 'operator'],
@@ -102,7 +102,7 @@ test('given up: canceled by the user or, where the warehouse asks, by an operato
   }
 });
 
-test('held: it says by what, whether by the webhook or by an operator, and can be given up', async () => {
+test('a held delivery says what holds it, webhook or operator, and can be given up', async () => {
   const shop = await clientOf('shop');
   const { id, webhook } = await waitingDelivery('/held');
   await stack.changeWebhook(webhook.id, { active: false });
@@ -119,7 +119,7 @@ test('held: it says by what, whether by the webhook or by an operator, and can b
   expect((await ask(shop, id, 'give-up')).data).toMatchObject({ state: 'canceled', canceledBy: 'user' });
 });
 
-test("another e-shop's is not found, and where nobody answers it is 503", async () => {
+test("another e-shop's delivery is not found, and an action nobody answers is a 503", async () => {
   const { id } = await waitingDelivery('/other');
   const other = await clientOf('shop', stack.eshopId + 1);
   expect(await refused(other, id, 'give-up')).toEqual([404, `Delivery ${id} does not exist.`]);

@@ -24,7 +24,7 @@ async function beginDelivery({ stack, receiver }: { stack: DeliveryStack; receiv
   return { id, move: () => stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` }) };
 }
 
-test('a delivery that the present release began continues with the next one', async () => {
+test('a delivery begun by the present release continues with the next one', async () => {
   const both = await setUp('upgraded');
   await both.stack.startWorker();
   const { id, move } = await beginDelivery(both);
@@ -34,7 +34,7 @@ test('a delivery that the present release began continues with the next one', as
   expect(await both.stack.untilClosed(id)).toBe('COMPLETED');
 });
 
-test('a delivery begun by the next release at worst waits until that release is back, and then continues', async () => {
+test('a delivery begun by the next release waits for it after a roll-back, and then continues', async () => {
   const both = await setUp('rolled-back');
   const { stack } = both;
   await stack.startWorker({ workflowBundle: next });

@@ -25,20 +25,23 @@ const MAX_STARTS = 3;
 test.each([
   [1, 2],
   [MAX_STARTS, MAX_STARTS],
-])('it ends at once %d times: started at least %d times, each on another port', async (failures, starts) => {
-  const directory = await folderOfTest('waybill-temporal-');
-  // Like one whose port is taken.
-  const exits = `[ "$(wc -l < '${directory}/ports')" -le ${failures} ] && exit 1`;
-  const started = startTemporal({ binary: await pretended(directory, exits), ui: false });
-  if (failures < starts) await (await started).stop();
-  else await expect(started).rejects.toThrow(/^Temporal exited immediately\.$/);
-  const ports = (await readFile(join(directory, 'ports'), 'utf8')).trim().split('\n');
-  expect(ports.length).toBeGreaterThanOrEqual(starts);
-  expect(ports.length).toBeLessThanOrEqual(MAX_STARTS);
-  expect(new Set(ports).size).toBe(ports.length);
-});
+])(
+  'a server that exits at once %d times is started at least %d times, each on another port',
+  async (failures, starts) => {
+    const directory = await folderOfTest('waybill-temporal-');
+    // Like one whose port is taken.
+    const exits = `[ "$(wc -l < '${directory}/ports')" -le ${failures} ] && exit 1`;
+    const started = startTemporal({ binary: await pretended(directory, exits), ui: false });
+    if (failures < starts) await (await started).stop();
+    else await expect(started).rejects.toThrow(/^Temporal exited immediately\.$/);
+    const ports = (await readFile(join(directory, 'ports'), 'utf8')).trim().split('\n');
+    expect(ports.length).toBeGreaterThanOrEqual(starts);
+    expect(ports.length).toBeLessThanOrEqual(MAX_STARTS);
+    expect(new Set(ports).size).toBe(ports.length);
+  },
+);
 
-test('two that begin on one port at the same moment: each ends up with a server of its own', async () => {
+test('two servers that begin on one port at the same moment end up on different ones', async () => {
   const directory = await folderOfTest('waybill-temporal-');
   const preferredPort = await freePort();
   const noted = () => readFile(join(directory, 'ports'), 'utf8').catch(() => '');
@@ -80,7 +83,7 @@ function statusFor(host: string, port: number): Promise<number | undefined> {
   });
 }
 
-test('it knows every port that it listens on, also those between its own services, and after a restart', async () => {
+test('the server knows each port it listens on, also internal ones, and after a restart', async () => {
   const server = await startTemporal({ binary: await findTemporal({ report: () => {} }), ui: false });
   onTestFinished(async () => void (await server.stop()));
   // Three for clients; its history, matching and worker services have one each.
@@ -104,7 +107,7 @@ function connected(port: number): Promise<boolean> {
   });
 }
 
-test('its UI answers by the names of this machine alone, and it is given nothing confidential', async () => {
+test('the UI answers only to names of this machine, and gets nothing confidential', async () => {
   process.env.SECRET_KEY = 'the-secret-key-of-this-test';
   const server = await startTemporal({ binary: await findTemporal({ report: () => {} }) });
   try {

@@ -11,7 +11,7 @@ const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
 afterAll(() => stack.stop());
 
-test('a receiver that stays broken gets 21 attempts of one delivery, then the webhook is deactivated and one mail sent', async () => {
+test('a broken receiver gets 21 attempts, then its webhook is deactivated and one mail is sent', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/broken`);
   receiver.respond({ status: 503, body: 'out of order' });
   const id = await stack.fireOne('10001');
@@ -54,7 +54,7 @@ test('a receiver that stays broken gets 21 attempts of one delivery, then the we
   expect(found.count).toBe(1);
 });
 
-test('the last attempt succeeding leaves everything as a success', async () => {
+test('a success of the last attempt leaves the webhook active', async () => {
   const stack = await startDeliveryStack('exhaustion', { policy: { maxRetries: 2 } });
   onTestFinished(() => stack.stop());
   const webhook = await stack.createWebhook(`${receiver.url}/late`);

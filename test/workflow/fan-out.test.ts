@@ -56,7 +56,7 @@ async function passOnTo(count: number): Promise<void> {
 const endLeases = () =>
   database.sql`update changes_to_signal set claimed_until = now() - interval '1 second'`;
 
-test('a webhook switched off and on again and again is one change, signaled once to every open delivery', async () => {
+test('switching a webhook off and on repeatedly is one change, signaled once per open delivery', async () => {
   const { webhookId, ids } = await openDeliveries(30);
   for (const active of [false, true, false, true, false]) await change(webhookId, active);
   expect(await changes()).toBe(1);
@@ -65,7 +65,7 @@ test('a webhook switched off and on again and again is one change, signaled once
   expect(signaled.sort()).toEqual(ids);
 });
 
-test('a change that is committed while its row is being claimed is passed on as it is', async () => {
+test('a change committed while its row is being claimed is claimed with its latest state', async () => {
   const { sql } = database;
   const { webhookId } = await openDeliveries(1);
   await change(webhookId, false);
@@ -89,7 +89,7 @@ test('a change that is committed while its row is being claimed is passed on as 
   expect(claimed).toMatchObject({ webhookId, wakes: true });
 });
 
-test('a relay that is killed half-way leaves the rest to the next, and no more than the rest', async () => {
+test('a relay killed halfway leaves only the rest to the next one', async () => {
   const { webhookId, ids } = await openDeliveries(30);
   await change(webhookId, false);
   await passOnTo(20);
@@ -99,7 +99,7 @@ test('a relay that is killed half-way leaves the rest to the next, and no more t
   expect(signaled.sort()).toEqual(ids.slice(20));
 });
 
-test('changes that come during a signal are signaled after it, to all deliveries, and together', async () => {
+test('changes during a signal are signaled after it, together, to all deliveries', async () => {
   const { webhookId, ids } = await openDeliveries(30);
   await change(webhookId, true);
   await change(webhookId, false);
@@ -113,7 +113,7 @@ test('changes that come during a signal are signaled after it, to all deliveries
   expect(signaled.slice(10).sort()).toEqual(ids);
 });
 
-test('a change that waits behind another one of its webhook is counted, but not as late', async () => {
+test('a change that waits behind another of its webhook is counted, but not as late', async () => {
   const { sql } = database;
   const { webhookId } = await openDeliveries(30);
   await change(webhookId, false);
@@ -132,7 +132,7 @@ test('a change that waits behind another one of its webhook is counted, but not 
   expect((await readOutbox(sql)).oldestChangeSeconds).toBeGreaterThanOrEqual(1_200);
 });
 
-test('a change that comes while a page is being signaled reaches that page as well', async () => {
+test('a change during the signals of a page reaches that page too', async () => {
   const { webhookId, ids } = await openDeliveries(5);
   await change(webhookId, false);
   let meanwhile: Promise<unknown> | undefined;
@@ -155,7 +155,7 @@ test('a change that comes while a page is being signaled reaches that page as we
   for (const id of ids) expect(times(id)).toBeGreaterThanOrEqual(page.has(id) ? 2 : 1);
 });
 
-test('the change of a webhook with one open delivery does not wait for that of one with many', async () => {
+test('a change for one delivery does not wait for a change for many', async () => {
   const many = await openDeliveries(300);
   const few = await openDeliveries(1);
   await change(many.webhookId, false);
@@ -165,7 +165,7 @@ test('the change of a webhook with one open delivery does not wait for that of o
   expect(signaled.length).toBeLessThan(150);
 });
 
-test('deliveries are started while a change cannot be passed on', async () => {
+test('deliveries are started while a change cannot be signaled', async () => {
   const { webhookId } = await openDeliveries(10);
   await change(webhookId, false);
   let asked = 0;
@@ -185,7 +185,7 @@ test('deliveries are started while a change cannot be passed on', async () => {
   answer();
 });
 
-test('what Temporal refuses to tell one delivery keeps nothing from the others', async () => {
+test('a signal that Temporal refuses does not stop the others', async () => {
   const { webhookId, ids } = await openDeliveries(10);
   await change(webhookId, false);
   const rejection = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
@@ -198,7 +198,7 @@ test('what Temporal refuses to tell one delivery keeps nothing from the others',
   expect(signaled.sort()).toEqual(ids.filter((id) => id !== ids[4]));
 });
 
-test('a relay that has been stopped has nothing under way, whatever fails beside it', async () => {
+test('stopping a relay waits for its signals under way, even if another has failed', async () => {
   const { webhookId } = await openDeliveries(10);
   await change(webhookId, false);
   let underWay = 0;
@@ -239,7 +239,7 @@ describe('deliveries without a workflow', () => {
     await database.sql<{ state: string; canceledBy: string | null; count: number }[]>`
       select state, canceled_by, count(*)::int from deliveries group by 1, 2 order by 1`;
 
-  test('of a deleted webhook are canceled at once, many together: none needs a workflow for that', async () => {
+  test('are canceled many at once when their webhook is deleted, without a workflow', async () => {
     const { webhookId, ids } = await waiting(1_200);
     await requeue(ids.slice(600));
     await deleteWebhook(database.sql, eshopId, webhookId);
@@ -252,7 +252,7 @@ describe('deliveries without a workflow', () => {
     expect(started.length).toBeLessThan(ids.length / 2);
   });
 
-  test('that a process gives back after the deletion are canceled too', async () => {
+  test('are canceled if they are given back after the deletion', async () => {
     const { webhookId, ids } = await waiting(20);
     const claims = await database.sql<{ id: string; claimId: string }[]>`
       update deliveries set claim_id = gen_random_uuid(), claimed_until = now() + interval '1 minute'
@@ -270,7 +270,7 @@ describe('deliveries without a workflow', () => {
     expect(await states()).toMatchObject([{ state: 'canceled', canceledBy: 'deletion', count: ids.length }]);
   });
 
-  test('that waited for a workflow while it was inactive wait for their attempt again once it is active', async () => {
+  test('return to their class once their inactive webhook is active again', async () => {
     const { webhookId, ids } = await waiting(200);
     await change(webhookId, false);
     await requeue(ids);

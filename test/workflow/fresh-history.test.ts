@@ -65,7 +65,7 @@ test('a delivery continues in a fresh history, with its count and its wait', asy
   expect(receiver.requests.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2']);
 });
 
-test('an operator action that is under way then is shown in the fresh history too', async () => {
+test('an operator action under way at the change is shown in the fresh history', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   await stack.retireWebhooks();
   await stack.createWebhook(`${receiver.url}/acted-on`);
@@ -90,7 +90,7 @@ test('an operator action that is under way then is shown in the fresh history to
   expect(currentDetails).toMatch(/\| hold \|.* anna .*stock-taking/);
 });
 
-test('between two attempts it goes on in a fresh history too, shows the last one, and sends nothing before its time', async () => {
+test('a delivery between attempts continues in a fresh history, and sends nothing early', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const before = receiver.requests.length;
   await stack.retireWebhooks();

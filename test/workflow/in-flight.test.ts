@@ -68,7 +68,7 @@ async function attemptInDyingProcess({ sql }: DeliveryStack, result?: Partial<At
   return { claimed, outcome };
 }
 
-test('its workflow is started once there is a result, begins with it, and schedules nothing', async () => {
+test('a workflow starts once there is a result, and schedules nothing', async () => {
   const stack = await start({ scheduler: { slowMs: 10 } });
   const [answered, answer] = later();
   const receiver = await receiverOfTest(async () => {
@@ -88,7 +88,7 @@ test('its workflow is started once there is a result, begins with it, and schedu
 });
 
 test.each(['all', 'undelivered'] as const)(
-  'a delivered one whose process died before the start gets its workflow, and no second request (%s)',
+  'a delivered delivery whose process died gets its workflow, and no second request (%s)',
   async (workflows) => {
     const stack = await start({ worker: false, workflows });
     const receiver = await receiverOfTest();
@@ -104,7 +104,7 @@ test.each(['all', 'undelivered'] as const)(
   },
 );
 
-test('a failed one whose process died before the start gets its second attempt on time, and one workflow', async () => {
+test('a failed delivery whose process died gets its retry on time, and one workflow', async () => {
   const stack = await start({ worker: false });
   const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
@@ -125,7 +125,7 @@ test.each([
   ['delivered', {}, []],
   ['retried later', { nextAttemptAt: 3_000 }, ['2']],
 ])(
-  'if its process died between the start and its record (%s), there is one workflow with one plan, and another process changes nothing',
+  'if a process dies between start and record (%s), there is one workflow with one plan',
   async (_, { nextAttemptAt }: { nextAttemptAt?: number }, sent) => {
     const stack = await start({ worker: false });
     const receiver = await receiverOfTest();
@@ -151,7 +151,7 @@ test.each([
   },
 );
 
-test('an attempt of a process that died is made again, but not while it may still be at its receiver', async () => {
+test('the attempt of a dead process is repeated, but not while it may be at its receiver', async () => {
   const stack = await start({ worker: false });
   const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
@@ -168,7 +168,7 @@ test('an attempt of a process that died is made again, but not while it may stil
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('a delivery whose webhook is deleted during its first request is canceled once that has failed', async () => {
+test('a delivery whose webhook is deleted during its first request is canceled once that fails', async () => {
   const stack = await start();
   const [answered, answer] = later();
   const receiver = await receiverOfTest(async () => {
@@ -187,7 +187,7 @@ test('a delivery whose webhook is deleted during its first request is canceled o
 test.each([
   ['under light load', {}],
   ['in a burst', burst],
-])('held by an operator between request and start (%s): no second attempt', async (_, scheduler) => {
+])('an operator hold between request and start (%s) prevents a second attempt', async (_, scheduler) => {
   const stack = await start({ scheduler, policy: { windowMs: 3_600_000 } });
   const [answered, answer] = later();
   const receiver = await receiverOfTest(async () => {
@@ -204,7 +204,7 @@ test.each([
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('it is dispatched once Temporal has its workflow, and keeps its claim until then', async () => {
+test('a delivery is dispatched once Temporal has its workflow, and claimed until then', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10008');
@@ -230,7 +230,7 @@ test.each([
   ['with the result', {}],
   ['later', burst],
 ])(
-  'a start that Temporal refuses (%s) is left alone, though others of its claim are still in flight',
+  'a start that Temporal refuses (%s) is left alone while others of its claim are in flight',
   async (_, scheduler) => {
     const stack = await start({ worker: false });
     await stack.createWebhook('http://127.0.0.1:9/');
@@ -284,7 +284,7 @@ test.each([
   },
 );
 
-test('a delivery that gets no permit is deferred, and no workflow is started for it', async () => {
+test('a delivery without a permit is deferred, and no workflow is started', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10009');
@@ -307,7 +307,7 @@ test('a delivery that gets no permit is deferred, and no workflow is started for
   expect(deferredMs).toBeGreaterThanOrEqual(1_000);
 });
 
-test('deliveries that wait for a permit hold up nobody, however many they are', async () => {
+test('any number of deliveries may wait for a permit without delaying others', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 50);
@@ -332,7 +332,7 @@ test('deliveries that wait for a permit hold up nobody, however many they are', 
   await stack.until('all workflows', async () => new Set(started).size === 50);
 });
 
-test('slow receivers and slow starts hold up no other delivery', async () => {
+test('slow receivers and slow starts delay no other delivery', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   const [slow, endSlow] = later();
@@ -362,7 +362,7 @@ test('slow receivers and slow starts hold up no other delivery', async () => {
 });
 
 test.for(['refuses connections', 'is silent'])(
-  'while Temporal %s, first attempts go on, and their workflows start when it is back',
+  'while Temporal %s, first attempts continue; their workflows start once it is back',
   async (how) => {
     const stack = await start({ worker: false });
     await stack.createWebhook('http://127.0.0.1:9/');
@@ -398,7 +398,7 @@ test.for(['refuses connections', 'is silent'])(
   },
 );
 
-test('while the database is unavailable, the log has twenty lines per second about steps of deliveries, and how many more', async () => {
+test('during an outage of the database, twenty lines per second are logged, and a count of the rest', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 50);
@@ -430,7 +430,7 @@ test('while the database is unavailable, the log has twenty lines per second abo
   expect(ofDeliveries().findIndex(isSum)).toBe(20);
 });
 
-test('a worker that no longer reaches Temporal: attempts and retries continue, and their workflows follow', async () => {
+test('a worker that loses Temporal continues attempts and retries; their workflows follow', async () => {
   const [host = '', port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   onTestFinished(() => proxy.close());
@@ -451,7 +451,7 @@ test('a worker that no longer reaches Temporal: attempts and retries continue, a
   expect(receiver.requests).toHaveLength(11);
 });
 
-test('told to stop, it lets the requests under way finish', async () => {
+test('a stopping worker lets requests under way finish', async () => {
   const stack = await start();
   const [answered, answer] = later();
   const receiver = await receiverOfTest(async () => {
@@ -471,7 +471,7 @@ test('told to stop, it lets the requests under way finish', async () => {
   expect(receiver.requests).toHaveLength(1);
 });
 
-test("while the database's disk is full nothing is claimed; once there is room, all is attempted", async () => {
+test("nothing is claimed while the database's disk is full; afterwards all is attempted", async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/hook');
   let isDiskFull = true;

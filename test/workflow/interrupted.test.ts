@@ -19,7 +19,7 @@ async function start(name: string, options: StackOptions, handler: ReceiverHandl
   return { stack, receiver };
 }
 
-test('an answer that takes longer than a worker may be silent is waited for, and counts', async () => {
+test('a response slower than the heartbeat time-out is waited for, and counts', async () => {
   // A worker without a heartbeat for five seconds counts as dead, and another one makes its attempt.
   const { stack, receiver } = await start('slow-answer', { policy: { attemptTimeoutMs: 30_000 } }, () => ({
     status: 200,
@@ -31,7 +31,7 @@ test('an answer that takes longer than a worker may be silent is waited for, and
   expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 1 });
 });
 
-test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept, whatever Temporal had been given', async () => {
+test('a Retry-After that arrives while Temporal is unavailable is kept', async () => {
   const [host, port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ ...(host === undefined ? {} : { host }), port: Number(port) });
   onTestFinished(() => proxy.close());
@@ -76,7 +76,7 @@ test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept
   ]);
 });
 
-test('the database unavailable when the answer comes: it is recorded as soon as it is back, and nothing is sent twice', async () => {
+test('a response that arrives while the database is unavailable is recorded later, and not sent again', async () => {
   let cuts = 0;
   const { stack, receiver } = await start(
     'record-again',

@@ -50,7 +50,7 @@ const kind = 'CREATE_ORDER';
 const ended = (outcome: string) => ['waybill_deliveries_total', { outcome, event_type: kind }] as const;
 const attempts = (status: string) => ['waybill_attempts_total', { status }] as const;
 
-test('a delivery: its outcome and kind, its attempt, and how long both took', async () => {
+test('a delivery counts with outcome, kind, attempt, and both durations', async () => {
   receiver.respond({ status: 204, delayMs: 120 });
   await stack.createWebhook(receiver.url);
   const series = [
@@ -70,7 +70,7 @@ test('a delivery: its outcome and kind, its attempt, and how long both took', as
   expect(await value('waybill_commit_to_first_byte_seconds_sum')).toBeGreaterThan(0);
 });
 
-test('what a delivery waited for us is in the time to its first byte, and only once', async () => {
+test('the time to the first byte contains the internal wait exactly once', async () => {
   let answered = 0;
   receiver.respond(() => ({ status: ++answered <= 2 ? 503 : 204 }));
   await stack.stopWorker();
@@ -93,7 +93,7 @@ test('what a delivery waited for us is in the time to its first byte, and only o
   expect(rise[6]).toBeGreaterThanOrEqual(2);
 });
 
-test('a failure of our own is no attempt', async () => {
+test('an internal failure does not count as an attempt', async () => {
   receiver.respond({ status: 204 });
   interruptions = 1;
   const series = [['waybill_attempts_interrupted_total'], attempts('none'), attempts('2xx')] as const;
@@ -103,7 +103,7 @@ test('a failure of our own is no attempt', async () => {
   expect(rise).toEqual([1, 0, 1]);
 });
 
-test('attempts by the class of their status, a deactivation, and its mail', async () => {
+test('attempts count by status class, and so do a deactivation and its mail', async () => {
   await stack.retireWebhooks();
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   const answers = [404, 302, 500];
@@ -129,7 +129,7 @@ test('attempts by the class of their status, a deactivation, and its mail', asyn
   expect(rise).toEqual([1, 1, 1, 1, 1, 1, 1, 0]);
 });
 
-test('410, and a mail that the mail server refuses', async () => {
+test('a 410 and a rejected mail are counted', async () => {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   receiver.respond({ status: 410 });
   mailErrors.push(new MailError('no such user', 550, true));
@@ -148,7 +148,7 @@ test('410, and a mail that the mail server refuses', async () => {
   expect(rise).toEqual([1, 1]);
 });
 
-test('nobody answers', async () => {
+test('attempts without a response count as such', async () => {
   await stack.retireWebhooks();
   const { id: webhookId } = await stack.createWebhook('http://127.0.0.1:1/');
   const [none] = await risen([attempts('none')], async () => {
@@ -169,7 +169,7 @@ async function heldDelivery(webhookId: number, name: string): Promise<string> {
   return id;
 }
 
-test('what an operator ends is repaired, and canceled as well as what a deletion ends', async () => {
+test('a delivery ended by an operator counts as repaired, and as canceled like a deleted one', async () => {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   const repaired = ['waybill_repairs_total', { workflow: 'delivery', action: 'closed' }] as const;
   const first = await heldDelivery(webhookId, 'ended by an operator');
@@ -189,7 +189,7 @@ test('what an operator ends is repaired, and canceled as well as what a deletion
   expect(byDeletion).toEqual([1, 0]);
 });
 
-test('a window that an outage used up: expired', async () => {
+test('a window that an outage used up counts as expired', async () => {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   const id = await heldDelivery(webhookId, 'expired');
   const [expired] = await risen([ended('expired')], async () => {
@@ -203,7 +203,7 @@ test('a window that an outage used up: expired', async () => {
   expect(expired).toBe(1);
 });
 
-test('the passes of the relay: with something to do, without, and while the database is unavailable', async () => {
+test('relay passes count as busy, idle or failed', async () => {
   const passes = (result: string) => ['waybill_relay_passes_total', { loop: 'fresh', result }] as const;
   const before = await value(...passes('idle'));
   await stack.until('an idle pass', async () => (await value(...passes('idle'))) > before);

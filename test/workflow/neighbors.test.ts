@@ -15,7 +15,7 @@ async function start(options: StackOptions = {}): Promise<DeliveryStack> {
 const deliveriesOf = async ({ sql }: DeliveryStack, eshopId: number) =>
   (await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`).map(({ id }) => id);
 
-test('a few lines of one e-shop do not wait behind the import of another', async () => {
+test('a few events of one e-shop do not wait behind the many of another', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   const neighbor = await neighborOf(stack, 'http://127.0.0.1:9/');
@@ -28,7 +28,7 @@ test('a few lines of one e-shop do not wait behind the import of another', async
   expect(Math.max(...ids.map((id) => started.indexOf(id)))).toBeLessThan(40);
 });
 
-test('receivers that never answer take half of all places, and every delivery of another e-shop is made', async () => {
+test('receivers that hang take half of the places, and every delivery of another e-shop is made', async () => {
   const stack = await start({ policy: { attemptTimeoutMs: 120_000 }, scheduler: { attempts: 10 } });
   const silent = await receiverOfTest({ hang: 'headers' });
   const receiver = await receiverOfTest();
@@ -46,7 +46,7 @@ test('receivers that never answer take half of all places, and every delivery of
   expect(silent.requests.length).toBeLessThanOrEqual(6);
 });
 
-test('an attempt that finds no place is made later, under the same number, and does not count as late', async () => {
+test('an attempt without a permit is made later under the same number, and is not late', async () => {
   const limits = limitsWith({});
   const refusing = new Set<number>();
   const asked: number[] = [];
@@ -78,7 +78,7 @@ test('an attempt that finds no place is made later, under the same number, and d
   expect(row?.windowStartedAt.getTime()).toBeGreaterThanOrEqual(asked[3] ?? Infinity);
 });
 
-test('no more is in flight than there is room for', async () => {
+test('in-flight attempts never exceed the limit', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 100);
@@ -106,7 +106,7 @@ test('no more is in flight than there is room for', async () => {
   expect(most).toBeLessThanOrEqual(10);
 });
 
-test('a receiver that may have no more keeps nobody claiming who claims for others', async () => {
+test('a receiver at its limit does not keep the relay claiming', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
   let claims = 0;
@@ -128,7 +128,7 @@ test('a receiver that may have no more keeps nobody claiming who claims for othe
   expect(claims - before).toBeLessThan(10);
 });
 
-test('a receiver that has as many as it may have at once gets more once it has room, without a new event', async () => {
+test('a receiver at its limit gets more once it has room, without a new event', async () => {
   const stack = await start({ worker: false });
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 12);
@@ -150,7 +150,7 @@ test('a receiver that has as many as it may have at once gets more once it has r
   await stack.until('all of them', async () => started.length === 12);
 });
 
-test('a delivery that failed for good deactivates its webhook and mails, however many attempts take all places', async () => {
+test('a failed delivery is compensated even if attempts take all places', async () => {
   const stack = await start({
     policy: { attemptTimeoutMs: 120_000, maxRetries: 0 },
     scheduler: { attempts: 3 },
@@ -171,7 +171,7 @@ test('a delivery that failed for good deactivates its webhook and mails, however
   expect(await stack.webhook(neighbor.webhookId)).toMatchObject({ active: false });
 });
 
-test('500 deliveries to a receiver that never answers hold up none of another e-shop', async () => {
+test('500 deliveries to a hanging receiver delay none of another e-shop', async () => {
   const stack = await start({ policy: { attemptTimeoutMs: 300_000 }, worker: false });
   const silent = await receiverOfTest({ hang: 'headers' });
   const receiver = await receiverOfTest();

@@ -51,7 +51,7 @@ async function started(name: string, options: StackOptions = {}) {
 
 const OWN = 'shop@example.test';
 
-test('a notice whose workflow cannot go on is started again at the next look, and sent once', async () => {
+test('a notice whose workflow cannot continue is started again at the next check, and sent once', async () => {
   const { stack, server, subjects, notices, untilSettled } = await started('stuck-notice');
   const { sql, eshopId, client } = stack;
   await addAddress(sql, eshopId, 'second@example.test');
@@ -85,7 +85,7 @@ test('a notice whose workflow cannot go on is started again at the next look, an
   expect(subjects('second@example.test')).toHaveLength(1);
 });
 
-test('deactivated, and recovered: each recipient gets one notice of each', async () => {
+test('each recipient gets one notice of the deactivation and one of the recovery', async () => {
   const { stack, receiver, chat, webhook, mails, subjects, notices, untilSettled } = await started('notices');
   const { sql, eshopId } = stack;
   await addAddress(sql, eshopId, 'second@example.test');
@@ -183,7 +183,7 @@ test('a recipient without a notice of the failure gets none of the recovery', as
   expect(chat.requests).toEqual([]);
 });
 
-test('a URL that is unavailable: six tries, each signed again, then given up; the mails do not wait for it', async () => {
+test('an unavailable URL gets six signed tries, and delays no mail', async () => {
   const { stack, chat, webhook, subjects, untilSettled } = await started('notices-url-away', {
     timings: { noticeWaitsMs: [10, 10, 10, 10, 10] },
   });

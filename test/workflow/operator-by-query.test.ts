@@ -23,7 +23,7 @@ const listed = (query: string, count: number) =>
     return found.length === count;
   });
 
-test('held, resumed and tried by query, and one given up with an answer', async () => {
+test('a query holds, resumes and tries several deliveries, and an update gives up a single one', async () => {
   await stack.createWebhook(receiver.url);
   const ids = [await stack.fireOne('1'), await stack.fireOne('2'), await stack.fireOne('3')];
   for (const id of ids) await stack.untilState(id, 'retrying');

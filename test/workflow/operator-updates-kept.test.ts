@@ -59,7 +59,7 @@ async function looksAndHolds(stack: DeliveryStack, id: string): Promise<void> {
   await stack.untilHeld(id);
 }
 
-test('its workflow reset: still held by who held it, and nothing is recorded or sent twice', async () => {
+test('a hold survives a reset of the workflow, and nothing is recorded or sent twice', async () => {
   const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);
   await ask('tryNow', id);
@@ -80,7 +80,7 @@ test('its workflow reset: still held by who held it, and nothing is recorded or 
   expect(attempts(receiver)).toEqual(['1', '2', '3']);
 });
 
-test('signals before a reset of the workflow: none takes effect again', async () => {
+test('signals take effect once, even if the workflow is reset', async () => {
   const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);
   await stack.signal(id, 'tryNow', byAnna);
@@ -98,7 +98,7 @@ test('signals before a reset of the workflow: none takes effect again', async ()
   await ask('giveUp', id);
 });
 
-test('its workflow gone, not started again yet: the database takes the order', async () => {
+test('a missing workflow that is not started again yet: the database takes the action', async () => {
   const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);
   await stack.stopWorker();
@@ -110,7 +110,7 @@ test('its workflow gone, not started again yet: the database takes the order', a
   expect(attempts(receiver)).toEqual(['1']);
 });
 
-test('workers that stop between the order and what follows: the next one goes on with it', async () => {
+test('actions whose workers stop halfway are finished by the next worker', async () => {
   const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);
   await ask('hold', id);
@@ -124,7 +124,7 @@ test('workers that stop between the order and what follows: the next one goes on
   expect(attempts(receiver)).toEqual(['1', '2']);
 });
 
-test('no worker answers: said so in time', async () => {
+test('an action that no worker answers is reported in time', async () => {
   const { stack, receiver } = await start();
   const { client, sql, policy } = stack;
   const { id } = await waitingDelivery(stack, receiver);
@@ -141,36 +141,33 @@ test('no worker answers: said so in time', async () => {
 test.each([
   ['under light load', {}],
   ['in a burst', { calmPerSecond: 0 }],
-])(
-  'held in the queue, before its first attempt (%s): no attempt until it is resumed, and its window has begun',
-  async (_, scheduler) => {
-    const { stack, receiver, ask } = await start({ worker: false, scheduler });
-    receiver.respond({ status: 200 });
-    await stack.createWebhook(receiver.url);
-    const [held = '', given = '', other = ''] = [
-      await stack.fireOne('1'),
-      await stack.fireOne('2'),
-      await stack.fireOne('3'),
-    ];
-    expect(await ask('tryNow', held)).toMatch(/^It waits in the queue for its first attempt/);
-    expect(await ask('hold', held)).toMatch(/^Held: /);
-    expect(await ask('giveUp', given)).toMatch(/^Given up/);
-    await stack.startWorker();
-    await stack.untilState(other, 'delivered');
-    await stack.untilState(given, 'canceled');
-    await stack.until('its workflow', async () => (await stack.describe(held)) !== undefined);
-    await stack.untilHeld(held);
-    expect(receiver.requests).toHaveLength(1);
-    const { windowStartedAt, state } = await stack.delivery(held);
-    expect(state).toBe('pending');
-    expect(windowStartedAt).not.toBeNull();
-    expect(await ask('resume', held)).toBe('Resumed: attempt 1 of 4 follows at once.');
-    await stack.untilState(held, 'delivered');
-    expect(attempts(receiver)).toEqual(['1', '1']);
-  },
-);
+])('a delivery held before its first attempt (%s) is not attempted until resumed', async (_, scheduler) => {
+  const { stack, receiver, ask } = await start({ worker: false, scheduler });
+  receiver.respond({ status: 200 });
+  await stack.createWebhook(receiver.url);
+  const [held = '', given = '', other = ''] = [
+    await stack.fireOne('1'),
+    await stack.fireOne('2'),
+    await stack.fireOne('3'),
+  ];
+  expect(await ask('tryNow', held)).toMatch(/^It waits in the queue for its first attempt/);
+  expect(await ask('hold', held)).toMatch(/^Held: /);
+  expect(await ask('giveUp', given)).toMatch(/^Given up/);
+  await stack.startWorker();
+  await stack.untilState(other, 'delivered');
+  await stack.untilState(given, 'canceled');
+  await stack.until('its workflow', async () => (await stack.describe(held)) !== undefined);
+  await stack.untilHeld(held);
+  expect(receiver.requests).toHaveLength(1);
+  const { windowStartedAt, state } = await stack.delivery(held);
+  expect(state).toBe('pending');
+  expect(windowStartedAt).not.toBeNull();
+  expect(await ask('resume', held)).toBe('Resumed: attempt 1 of 4 follows at once.');
+  await stack.untilState(held, 'delivered');
+  expect(attempts(receiver)).toEqual(['1', '1']);
+});
 
-test('held to the end of its window: expired, no alarm, no mail, and the webhook stays active', async () => {
+test('a delivery held to the end of its window expires without an alarm or mail', async () => {
   const { stack, receiver, ask } = await start();
   const { id, webhook } = await waitingDelivery(stack, receiver);
   await ask('hold', id);
@@ -188,7 +185,7 @@ test('held to the end of its window: expired, no alarm, no mail, and the webhook
   );
 });
 
-test('held for so long that its attempts no longer fit: the webhook is not blamed, and no alarm is raised', async () => {
+test('a delivery held until its attempts no longer fit expires without blaming the webhook', async () => {
   // Waits of one and four minutes in a window of ten.
   const policy = {
     windowMs: 600_000,

@@ -35,7 +35,7 @@ const actionsOf = async (id: string) =>
 const attemptsOf = async (id: string) =>
   (await stack.attempts(id)).map(({ number, outcome }) => `${number} ${outcome}`);
 
-test('held: no attempt, also when its webhook changes; resumed: at once, and who asked is kept', async () => {
+test('a hold outlasts changes of the webhook; resuming makes an attempt, and records who asked', async () => {
   const { id, webhook } = await waitingDelivery('/held');
   expect(await ask(id, 'hold', { reason: 'stock-taking', by })).toMatch(/^Held: no attempt is made until/);
   await stack.untilHeld(id);
@@ -75,7 +75,7 @@ async function underWay(path: string, status: number) {
   return { id, release };
 }
 
-test('asked while an attempt is under way: it may finish, and its result counts', async () => {
+test('an action lets the attempt under way finish, and its result counts', async () => {
   const held = await underWay('/under-way-held', 503);
   expect(await ask(held.id, 'tryNow')).toBe('Refused: Attempt 2 is under way at this moment.');
   expect(await ask(held.id, 'hold', { by })).toMatch(/ Attempt 2 is under way and is allowed to finish/);
@@ -98,7 +98,7 @@ test('asked while an attempt is under way: it may finish, and its result counts'
   expect(requestsTo('/under-way-failing')).toBe(2);
 });
 
-test('two at once: of two holds one is refused, and two tryNow make one attempt', async () => {
+test('simultaneous actions: one of two holds is refused, and two tryNow make one attempt', async () => {
   const { id } = await waitingDelivery('/two');
   const holds = await Promise.all([ask(id, 'hold', { by }), ask(id, 'hold', { by: 'ben' })]);
   expect(holds.filter((answer) => answer.startsWith('Held: '))).toHaveLength(1);
@@ -117,7 +117,7 @@ test('two at once: of two holds one is refused, and two tryNow make one attempt'
   expect(requestsTo('/two')).toBe(2);
 });
 
-test('tryNow again and again: no more attempts than the policy allows, then the compensation', async () => {
+test('repeated tryNow makes no more attempts than the policy allows, then compensates', async () => {
   const { id, webhook } = await waitingDelivery('/again');
   for (const number of [2, 3, 4]) {
     expect(await ask(id, 'tryNow')).toMatch(`Attempt ${number} of 4 follows at once.`);
@@ -128,7 +128,7 @@ test('tryNow again and again: no more attempts than the policy allows, then the 
   expect(requestsTo('/again')).toBe(4);
 });
 
-test('what nobody can mean is refused without a trace, and says what is taken', async () => {
+test('an invalid action is refused without a trace, and the message says what is valid', async () => {
   const { id } = await waitingDelivery('/typed');
   for (const order of ['now', 7, [], { why: 'x' }, { reason: 7 }, { by: null }]) {
     expect(await ask(id, 'hold', order)).toMatch(/^Refused: Takes \{"reason"/);
@@ -143,7 +143,7 @@ test('what nobody can mean is refused without a trace, and says what is taken', 
   expect(events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toEqual([]);
 });
 
-test('as signals of the same names: done as the updates are, and a refused one changes nothing', async () => {
+test('signals act like updates of the same names, and a refused one changes nothing', async () => {
   const { id } = await waitingDelivery('/signals');
   await stack.signal(id, 'hold', { reason: 'by query', by });
   await stack.untilHeld(id);
@@ -169,7 +169,7 @@ async function detailsOf(id: string): Promise<string> {
   return metadata.currentDetails;
 }
 
-test("the details name who holds it and why, and show the newest attempt first; the operator's words are no Markdown", async () => {
+test('the details say who holds it and why, list the newest attempt first, and escape Markdown', async () => {
   const { id } = await waitingDelivery('/details');
   await ask(id, 'tryNow', { by: '[anna](http://evil.example)' });
   await stack.until('the second attempt', async () => (await stack.delivery(id)).attemptsMade === 2);

@@ -35,7 +35,7 @@ const attemptOf = (id: string) => ({
   identity: 'operator',
 });
 
-test('reset during a ten-minute wait: the next attempt is made at once, and the failure before it stays', async () => {
+test('a reset during a ten-minute wait makes the next attempt at once, and keeps the failure', async () => {
   const { id } = await waitingDelivery('/reset');
   await stack.client.workflowService.resetActivity(attemptOf(id));
   const [third] = await receiver.waitFor(
@@ -51,7 +51,7 @@ test('reset during a ten-minute wait: the next attempt is made at once, and the 
   await untilEngineWaits(id, 3);
 });
 
-test('reset again and again: no more attempts than the policy allows, then the compensation', async () => {
+test('repeated resets make no more attempts than the policy allows, then compensate', async () => {
   const { id, webhook } = await waitingDelivery('/reset-often');
   for (let made = 2; made < 5; made += 1) {
     await untilEngineWaits(id, made);
@@ -66,7 +66,7 @@ test.each([
   ['', false],
   [', its count reset', true],
 ])(
-  'paused and unpaused during a wait%s: nothing is sent while paused, and the next attempt is made at once',
+  'a pause in Temporal during a wait%s: nothing is sent until unpaused, then at once',
   async (_, resetAttempts) => {
     const { id } = await waitingDelivery(`/paused-${resetAttempts}`);
     await stack.client.workflowService.pauseActivity(attemptOf(id));
@@ -98,7 +98,7 @@ test('a failed delivery whose workflow is reset stays failed, and nothing is sen
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false, generation: 1 });
 });
 
-test('a workflow reset in a wait: the next attempt is made when it is due, under the next number', async () => {
+test('a workflow reset during a wait makes the next attempt on time, under the next number', async () => {
   const { id } = await waitingDelivery('/reset-workflow');
   receiver.respond({ status: 200 });
   await stack.resetWorkflow(id);
@@ -111,7 +111,7 @@ test('a workflow reset in a wait: the next attempt is made when it is due, under
   ]);
 });
 
-test('canceled in the UI: the delivery is canceled, and says by whom', async () => {
+test('a delivery canceled in the UI says so', async () => {
   const { id } = await waitingDelivery('/canceled');
   await stack.workflow(id).cancel();
   expect(await stack.untilClosed(id)).toBe('CANCELLED');
@@ -120,7 +120,7 @@ test('canceled in the UI: the delivery is canceled, and says by whom', async () 
   expect(attributes.map((pair) => pair.value)).toContain('canceled');
 });
 
-test('paused, and then its webhook changes: the pause is over, and the next attempt is made', async () => {
+test('a change of the webhook ends a pause in Temporal, and the next attempt is made', async () => {
   const { id, webhook } = await waitingDelivery('/paused-and-changed');
   await stack.client.workflowService.pauseActivity(attemptOf(id));
   await stack.until('the pause', async () => (await stack.describe(id))?.raw.pendingActivities?.[0]?.paused);
@@ -130,7 +130,7 @@ test('paused, and then its webhook changes: the pause is over, and the next atte
   expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 3 });
 });
 
-test('a workflow reset after it was canceled, or given up: its delivery stays canceled', async () => {
+test('a delivery canceled or given up stays canceled when its workflow is reset', async () => {
   for (const end of ['cancel', 'giveUp'] as const) {
     const { id } = await waitingDelivery(`/reset-after-${end}`);
     if (end === 'cancel') await stack.workflow(id).cancel();

@@ -112,7 +112,7 @@ async function restart(): Promise<void> {
   await stack.startWorker();
 }
 
-test('nothing goes while the one before it is at its receiver; delivered: the next one goes at once', async () => {
+test('a blocked delivery waits while the head is at the receiver, and goes once it is delivered', async () => {
   await subscribe('record');
   const [there, arrives] = later();
   const [accepted, accept] = later();
@@ -132,7 +132,7 @@ test('nothing goes while the one before it is at its receiver; delivered: the ne
   expect(arrived('underway')).toEqual([created, ...others]);
 });
 
-test('failed: the next one goes to the other webhooks', async () => {
+test('a failed head: the next deliveries go to the other webhooks', async () => {
   const [created] = await subscribe('record');
   const [first, ...others] = await group('failed', ...TYPES);
   receiver.respond(({ headers }) => ({ status: headers['x-service-event'] === 'CREATE_ORDER' ? 503 : 200 }));
@@ -142,7 +142,7 @@ test('failed: the next one goes to the other webhooks', async () => {
   expect(await stack.webhook(Number(created))).toMatchObject({ active: false });
 });
 
-test('410: the webhook is deactivated, and the next one goes to the others', async () => {
+test('a 410 deactivates the webhook, and the next deliveries go to the others', async () => {
   await subscribe('record');
   const [first, ...others] = await group('gone', ...TYPES);
   receiver.respond(({ headers }) => ({ status: headers['x-service-event'] === 'CREATE_ORDER' ? 410 : 200 }));
@@ -151,7 +151,7 @@ test('410: the webhook is deactivated, and the next one goes to the others', asy
   await delivered(...others);
 });
 
-test('held by an operator: its group waits, until it expires', async () => {
+test('a held head blocks its group until it expires', async () => {
   await subscribe('record');
   const [first, ...others] = await group('held', ...TYPES);
   await ask('hold', first);
@@ -162,7 +162,7 @@ test('held by an operator: its group waits, until it expires', async () => {
   await delivered(...others);
 });
 
-test('given up: the next one goes; and one that waits ends as canceled at once', async () => {
+test('a head that is given up releases the next; a blocked delivery can be given up at once', async () => {
   await subscribe('record');
   const [first, second, third] = await group('given-up', ...TYPES);
   if (second === undefined || third === undefined) throw new Error('three events');
@@ -179,7 +179,7 @@ test('given up: the next one goes; and one that waits ends as canceled at once',
   expect(arrived('given-up')).toEqual([first, third]);
 });
 
-test('canceled in Temporal: the next one goes', async () => {
+test('a head canceled in Temporal releases the next', async () => {
   await subscribe('record');
   const [first, ...others] = await group('canceled', ...TYPES);
   await (await workflow(first)).cancel();
@@ -187,7 +187,7 @@ test('canceled in Temporal: the next one goes', async () => {
   await delivered(...others);
 });
 
-test('terminated in Temporal, or a process dead before it could let the next one go: the reconciler does', async () => {
+test('the reconciler releases the next after a termination in Temporal, or a dead process', async () => {
   await subscribe('record');
   const [first, ...others] = await group('terminated', ...TYPES);
   const [accepted, ...behind] = await group('dead', ...TYPES);
@@ -198,7 +198,7 @@ test('terminated in Temporal, or a process dead before it could let the next one
   await delivered(...others, ...behind);
 });
 
-test('deactivated: the others go on; activated again, what is left goes in its order', async () => {
+test('a deactivated head lets the others go; after the activation the rest goes in order', async () => {
   const [created] = await subscribe('record', ['CREATE_ORDER', 'UPDATE_ORDER']);
   const [first, second, other] = await group('inactive', 'CREATE_ORDER', 'CREATE_ORDER', 'UPDATE_ORDER');
   await stack.changeWebhook(Number(created), { active: false });
@@ -210,7 +210,7 @@ test('deactivated: the others go on; activated again, what is left goes in its o
   expect(arrived('inactive')).toEqual([first, other, first, second]);
 });
 
-test('deactivated while its request is under way: the next one goes when that is over', async () => {
+test('a head deactivated during its request releases the next once that is over', async () => {
   const [created] = await subscribe('record', ['CREATE_ORDER', 'UPDATE_ORDER']);
   const [accepted, accept] = later();
   receiver.respond(async ({ headers }) => {
@@ -233,7 +233,7 @@ test('deactivated while its request is under way: the next one goes when that is
   expect(arrived('leaving')).toEqual([first, second]);
 });
 
-test('its webhook is deleted: it is canceled, what waits of the webhook too, and the others go', async () => {
+test('a deleted webhook: its deliveries are canceled, and the others go', async () => {
   const [created] = await subscribe('record', ['CREATE_ORDER', 'UPDATE_ORDER']);
   const [first, again, other] = await group('deleted', 'CREATE_ORDER', 'CREATE_ORDER', 'UPDATE_ORDER');
   await stack.changeWebhook(Number(created), { deleted: true });
@@ -242,7 +242,7 @@ test('its webhook is deleted: it is canceled, what waits of the webhook too, and
   expect(arrived('deleted')).toEqual([first, other]);
 });
 
-test('its URL leads to another receiver, or it has no order any more: what waits goes at once', async () => {
+test('a webhook with another receiver or no ordering lets its blocked deliveries go at once', async () => {
   const elsewhere = await receiverOfTest();
   const [, updates, statuses] = await subscribe('record');
   const [first, moved, loose] = await group('moved', ...TYPES);
@@ -257,7 +257,7 @@ test('its URL leads to another receiver, or it has no order any more: what waits
   expect(await stack.delivery(first)).toMatchObject({ state: 'retrying' });
 });
 
-test('a redelivery stands outside', async () => {
+test('a redelivery is never blocked', async () => {
   await subscribe('record');
   const [done] = await happen('again', 'UPDATE_ORDER');
   await delivered(String(done));
@@ -278,7 +278,7 @@ async function chainOf(id: string) {
   return row;
 }
 
-test('superseded: the newest goes on with the count and the window, behind what came between', async () => {
+test('superseding: the newest continues with the count and window, behind deliveries in between', async () => {
   await subscribe('latest', ['UPDATE_ORDER']);
   await subscribe('record', ['UPDATE_ORDER_STATUS']);
   const [first, second] = await group('latest', 'UPDATE_ORDER', 'UPDATE_ORDER');
@@ -316,7 +316,7 @@ test('superseded: the newest goes on with the count and the window, behind what 
   ]);
 });
 
-test('within a recovery the events of each record go in their order', async () => {
+test('a recovery delivers the events of each record in order', async () => {
   const [webhook] = await subscribe('record', ['UPDATE_ORDER']);
   await stack.changeWebhook(Number(webhook), { active: false });
   const since = new Date();
@@ -346,7 +346,7 @@ test('within a recovery the events of each record go in their order', async () =
   expect(arrived('other')).toEqual(await recovered('other'));
 });
 
-test('with the ordering latest, a broken receiver gets the attempts of one event, which also brings its warning and its deactivation', async () => {
+test('ordering latest: a broken receiver gets the attempts of one event, its warning and deactivation', async () => {
   const policy = { ...stack.policy, initialIntervalMs: 60_000, maxRetries: 4 };
   await stack.stopWorker();
   await stack.startWorker({ policy });

@@ -8,7 +8,7 @@ import { attemptRecord, beginAttempt, recordAttempt } from '../support/database/
 import { endWindowIn, skipWait } from '../support/database/windows.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 
-test('attempts interrupted before their result was recorded are made again under the same number', async () => {
+test('attempts interrupted before their result was recorded are repeated under the same number', async () => {
   const interrupted = new Set<number>();
   const stack = await stackOfTest('interrupted', {
     policy: { windowMs: 600_000, maxRetries: 5 },
@@ -36,7 +36,7 @@ test('attempts interrupted before their result was recorded are made again under
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
 });
 
-test('a delivery that was never tried is delivered even if Waybill was down for longer than its window', async () => {
+test('a delivery never attempted is delivered even after an outage longer than its window', async () => {
   const stack = await stackOfTest('away-untried', { policy: { windowMs: 100 }, worker: false });
   const receiver = await receiverOfTest({ status: 200 });
   const webhook = await stack.createWebhook(receiver.url);
@@ -68,7 +68,7 @@ async function lostWindow(name: string) {
   return { stack, receiver, webhook, id, returns };
 }
 
-test('if Waybill was down when the window ended, one last attempt is made, and its success counts', async () => {
+test('a window that ended during an outage leaves a last chance, whose success counts', async () => {
   const { stack, receiver, id, returns } = await lostWindow('away-delivered');
   receiver.respond({ status: 200 });
   await returns();
@@ -76,7 +76,7 @@ test('if Waybill was down when the window ended, one last attempt is made, and i
   expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
 });
 
-test('if that last attempt fails, the delivery expires and the webhook stays active', async () => {
+test('a failed last chance expires the delivery and leaves the webhook active', async () => {
   const { stack, receiver, webhook, id, returns } = await lostWindow('away-expired');
   const before = receiver.requests.length;
   await returns();
@@ -91,7 +91,7 @@ test('if that last attempt fails, the delivery expires and the webhook stays act
   ]);
 });
 
-test('a delivery handed over with an attempt behind it first waits the wait that is due, then goes on in the policy', async () => {
+test('a delivery dispatched after an attempt first waits, then continues in the policy', async () => {
   const stack = await stackOfTest('handed-over', {
     worker: false,
     policy: { initialIntervalMs: 800, coefficient: 1.5, windowMs: 36_000_000 },
@@ -128,7 +128,7 @@ test('a delivery handed over with an attempt behind it first waits the wait that
   expect(third?.at).toBeGreaterThanOrEqual(due.getTime() + 1_200 - 5);
 });
 
-test('a lasting internal failure uses up no attempt, and the attempts go on when it has passed', async () => {
+test('a lasting internal failure uses up no attempt, and attempts continue afterwards', async () => {
   let broken = true;
   const stack = await stackOfTest('own-fault', {
     wrapSender: (sender) => ({
@@ -165,7 +165,7 @@ test('a lasting internal failure uses up no attempt, and the attempts go on when
   expect(await stack.attempts(id)).toMatchObject([{ number: 1, outcome: 'success' }]);
 });
 
-test('a secret that cannot be decrypted: the delivery expires with an alarm, and the webhook stays active', async () => {
+test('a secret that cannot be decrypted expires the delivery with an alarm, and blames no webhook', async () => {
   const stack = await stackOfTest('undecryptable', { policy: { windowMs: 2_000, attemptTimeoutMs: 300 } });
   const receiver = await receiverOfTest({ status: 200 });
   const webhook = await stack.createWebhook(receiver.url);
@@ -185,7 +185,7 @@ test('a secret that cannot be decrypted: the delivery expires with an alarm, and
   expect(new Set(alarms.slice(0, -1))).toEqual(new Set(['cannotBePrepared']));
 });
 
-test('an outage of Waybill shortens the remaining waits, not the number of attempts', async () => {
+test('an outage shortens the remaining waits, not the number of attempts', async () => {
   // Waits from a minute to more than two hours, four hours and a quarter in all.
   const policy = { initialIntervalMs: 60_000, coefficient: 2, maxRetries: 8, windowMs: 36_000_000 };
   const stack = await stackOfTest('away-shortened', { policy });

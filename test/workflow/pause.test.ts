@@ -19,7 +19,7 @@ const pause = (id: number, ms: number) =>
 const letItEnd = (id: number) => stack.sql`
   update webhooks set pauses = array[tstzrange(paused_at, clock_timestamp())] where id = ${id}`;
 
-test('new deliveries wait, without a workflow, and continue in order; another webhook does not wait', async () => {
+test('new deliveries of a paused webhook wait without a workflow, then continue in order', async () => {
   receiver.respond({ status: 200 });
   const webhook = await stack.createWebhook(`${receiver.url}/paused`, { ordering: 'record' });
   await stack.createWebhook(`${receiver.url}/other`, { ordering: 'record' });
@@ -37,7 +37,7 @@ test('new deliveries wait, without a workflow, and continue in order; another we
   expect(attemptsAt('/paused')).toEqual(['1', '1', '1']);
 });
 
-test('a retry that Temporal has: its attempt waits for the end of the pause, whose time its window gets back', async () => {
+test('a retry in Temporal waits for the end of the pause, and its window is extended', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '61' } });
   const webhook = await stack.createWebhook(`${receiver.url}/retried`);
   const id = await stack.fireOne('20002');
@@ -62,7 +62,7 @@ test('a retry that Temporal has: its attempt waits for the end of the pause, who
   expect(Math.abs((await windowStart()) - before - (paused?.ms ?? Infinity))).toBeLessThanOrEqual(1);
 });
 
-test('without a signal of the pause: the attempt finds out, and is made by itself when the pause is over', async () => {
+test('a pause without a signal is noticed by the attempt, which continues by itself afterwards', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '61' } });
   const webhook = await stack.createWebhook(`${receiver.url}/unsignaled`);
   const id = await stack.fireOne('20003');
@@ -81,7 +81,7 @@ test('without a signal of the pause: the attempt finds out, and is made by itsel
   expect(second?.startedAt.getTime()).toBeGreaterThanOrEqual(row?.pausedUntil.getTime() ?? Infinity);
 });
 
-test('after a pause with its attempt still far away, Temporal no longer shows it as held', async () => {
+test('a delivery with its retry still far away is not shown as held after the pause', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const webhook = await stack.createWebhook(`${receiver.url}/shown`);
   const id = await stack.fireOne('20004');

@@ -38,7 +38,7 @@ async function waybill(...words: string[]) {
 
 const asked = { by: 'bob', reason: '' };
 
-test('actions on a paused delivery are refused: the e-shop reads since when it is paused, operators also by whom', async () => {
+test('actions on a paused delivery are refused: e-shops read since when, operators also by whom', async () => {
   const { client, sql, policy } = stack;
   const { id, unpause } = await paused();
   // A busy machine takes its time to answer after the pause.
@@ -64,7 +64,7 @@ test('actions on a paused delivery are refused: the e-shop reads since when it i
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
 });
 
-test('status counts what is paused, and no deletion waits for it', async () => {
+test('status counts paused workflows, and no deletion waits for them', async () => {
   const { sql, eshopId } = stack;
   await paused();
   const shown = () => waybill('status').then(({ printed }) => printed ?? '');
@@ -78,7 +78,7 @@ test('status counts what is paused, and no deletion waits for it', async () => {
   expect(await sql`select from eshops where disabled_at is not null`).toHaveLength(0);
 });
 
-test('a Temporal that refuses a call for another reason leaves the request undecided', async () => {
+test('a call that Temporal refuses for another reason leaves the action undecided', async () => {
   const { sql, policy } = stack;
   const id = await waitingDelivery();
   const refusing = createServer();

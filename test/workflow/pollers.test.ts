@@ -8,7 +8,7 @@ import { startGrpcProxy, UNAVAILABLE } from '../support/servers/grpc-proxy.ts';
 import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 import { until } from '../support/until.ts';
 
-test('names the kinds that no worker polls for, and which of its own polls were accepted', async () => {
+test('the kinds without a poller are named, and the accepted polls of this worker', async () => {
   const proxy = await startGrpcProxy(inject('temporalAddress'));
   onTestFinished(() => proxy.close());
   const stack = await startDeliveryStack('pollers', { worker: false });
@@ -42,7 +42,7 @@ test('names the kinds that no worker polls for, and which of its own polls were 
   expect(await workersSeen(client, taskQueue)).toEqual({ workers: [processIdentity], unpolled: [] });
 });
 
-test('a worker of attempts alone polls neither for workflows nor for other steps', async () => {
+test('a worker with only attempts polls neither for workflows nor for other steps', async () => {
   const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
   onTestFinished(() => connection.close());
   const taskQueue = `attempts-alone-${Math.random().toString(36).slice(2, 8)}`;

@@ -40,7 +40,7 @@ test('new workers take over, and Temporal counts as down until it accepts their 
   expect(failures()).toHaveLength(1);
 });
 
-test('while the workers that take over do not reach Temporal, attempts and retries of the queue continue', async () => {
+test('while new workers do not reach Temporal, attempts and retries from the queue continue', async () => {
   const proxy = await startProxy();
   const stack = await startDeliveryStack('all-calls-refused', {
     worker: false,
@@ -69,7 +69,7 @@ test('while the workers that take over do not reach Temporal, attempts and retri
   await stack.until('up', async () => worker.temporalState() === 'up');
 });
 
-test('a process exits before failed workers fill its memory, and a stop waits for none of them', async () => {
+test('a process exits before failed workers fill its memory, and a stop waits for none', async () => {
   const proxy = await startProxy();
   const stack = await startDeliveryStack('polls-refused-for-long', { worker: false, timings });
   onTestFinished(() => stack.stop());

@@ -64,7 +64,7 @@ async function attemptedBefore(stack: DeliveryStack, these: readonly Row[]): Pro
   return (places[middle] ?? order.length) - middle;
 }
 
-test('what is started again, or for a retry, does not wait for as long as fresh ones are started', async () => {
+test('a restarted workflow or a retry does not wait behind fresh deliveries', async () => {
   const { stack, dispatcher, others } = await waiting('no-starvation');
   const [fresh, undelivered, lost] = others.map((row) => ({ ...neverAttempted, ...row }));
   if (fresh === undefined || undelivered === undefined || lost === undefined)
@@ -79,7 +79,7 @@ test('what is started again, or for a retry, does not wait for as long as fresh 
   expect(priorities).toContainEqual(expect.objectContaining({ fairnessKey: String(stack.eshopId) }));
 });
 
-test('a few deliveries of one e-shop do not wait behind the many of another', async () => {
+test('a few deliveries of one e-shop do not wait behind many of another', async () => {
   const { stack, dispatcher, ofNeighbor, others } = await waiting('by-turns');
   for (const row of [...others, ...ofNeighbor])
     await dispatcher.restart({ ...row, attemptsMade: 0 }, 'missing');

@@ -4,7 +4,7 @@ import { receiverHostKey } from '../../workflows/search-attributes.ts';
 import { createReceiver } from '../support/servers/receiver.ts';
 import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 
-test('the host at the start, and the new one once the webhook points elsewhere', async () => {
+test('the search attribute has the host at the start, and the new one after a change of URL', async () => {
   const stack = await startDeliveryStack('receiver-host', { policy: { windowMs: 3_600_000 } });
   onTestFinished(() => stack.stop());
   const receiver = await createReceiver({ status: 503, headers: { 'retry-after': '600' } });

@@ -39,7 +39,7 @@ async function unmailed(name: string) {
 }
 const repaired = (reason: string) => [{ kind: 'mail', action: 'startedAgain', reason, count: 1 }];
 
-test('terminated while the mail server was unavailable: mailed once, and nothing sent to the receiver again', async () => {
+test('a workflow terminated before its mail: mailed once, and nothing is sent to the receiver again', async () => {
   const { stack, receiver, id, taken, comesBack } = await unmailed('mail-terminated');
   await stack.workflow(id).terminate();
   comesBack();
@@ -51,7 +51,7 @@ test('terminated while the mail server was unavailable: mailed once, and nothing
   expect(await stack.delivery(id)).toMatchObject({ state: 'failed' });
 });
 
-test('a mail server that is unavailable for long: nothing to repair', async () => {
+test('a mail server that is unavailable for long needs no repair', async () => {
   const { stack, id, taken, comesBack } = await unmailed('mail-waits');
   await stack.until('a look at the late mail', async () => {
     const looks = await stack.sql`select from notices where check_at > at`;
@@ -63,7 +63,7 @@ test('a mail server that is unavailable for long: nothing to repair', async () =
   expect(stack.repaired()).toEqual([]);
 });
 
-test('Temporal restored to before the compensation: its workflow is woken from the wait for an attempt, and mails', async () => {
+test('a workflow restored to before the compensation is woken, and mails', async () => {
   const subjects: string[] = [];
   const mailer: Mailer = {
     async send({ subject }) {

@@ -95,7 +95,7 @@ async function lostDeliveries(stack: DeliveryStack, count: number): Promise<stri
 const idsOf = (repairs: readonly { name: Readonly<Record<string, unknown>> }[]) =>
   repairs.map(({ name }) => name.deliveryId);
 
-test('two workers look at everything at the same moment: each delivery is started again once', async () => {
+test('two simultaneous sweeps start each lost delivery once', async () => {
   const stack = await start('two-sweeps');
   const ids = await lostDeliveries(stack, 120);
   const [one, two] = await Promise.all([
@@ -112,7 +112,7 @@ test('two workers look at everything at the same moment: each delivery is starte
   }
 });
 
-test('two claims share the late deliveries, also before one commits; a claimed one is then left alone for a while', async () => {
+test('two simultaneous claims share the late deliveries, which are then left alone for a while', async () => {
   const stack = await start('two-claims');
   const ids = await lostDeliveries(stack, 4);
   const mine = await stack.sql.begin(async (tx) => {
@@ -125,7 +125,7 @@ test('two claims share the late deliveries, also before one commits; a claimed o
   expect(await claimLateDeliveries(stack.sql, 1_000, 3)).toEqual([]);
 });
 
-test('an interrupted sweep is brought to its end by the next one, which then looks at everything', async () => {
+test('an interrupted sweep is finished by the next one, which then checks everything', async () => {
   const stack = await start('interrupted-sweep');
   await lostDeliveries(stack, 1);
   await fireMany(stack, 229);
@@ -149,7 +149,7 @@ test('an interrupted sweep is brought to its end by the next one, which then loo
   expect((await passesOf(stack, { sweepPlace }).everything('test')).looked).toBe(230);
 });
 
-test('workflows that cannot go on are one cause to renew workers, however many they are and whichever reconciler finds them', async () => {
+test('any number of workflows that cannot continue are one cause to renew workers', async () => {
   const stack = await start('one-cause');
   await lostDeliveries(stack, 3);
   const memory = emptyMemory();
@@ -188,7 +188,7 @@ test('workflows that cannot go on are one cause to renew workers, however many t
   expect(await reasonsOfNext()).toContain('a workflow could not go on');
 });
 
-test('what was dispatched a moment ago, or has its next attempt ahead, is not late', async () => {
+test('a delivery just dispatched, or with its next attempt ahead, is not late', async () => {
   const stack = await start('not-late');
   const [fresh = '', ahead = ''] = await lostDeliveries(stack, 2);
   await stack.sql`update deliveries set dispatched_at = now() where id = ${fresh}`;
@@ -196,7 +196,7 @@ test('what was dispatched a moment ago, or has its next attempt ahead, is not la
   expect(await passesOf(stack, { graceMs: 30_000 }).late()).toEqual({ looked: 0, repairs: [] });
 });
 
-test('a late workflow whose tasks start and do not end is started again, once it has stood still for long', async () => {
+test('a late workflow whose tasks start but do not end is started again after a while', async () => {
   const stack = await start('stalled');
   const [id = ''] = await lostDeliveries(stack, 1);
   const passes = passesOf(stack, { stalledMs: 2_000 });
@@ -226,7 +226,7 @@ test('a late workflow whose tasks start and do not end is started again, once it
   expect((await passes.everything('test')).repairs).toEqual([]);
 });
 
-test('a dry run says what it would do, and changes nothing', async () => {
+test('a dry run reports the repairs, and changes nothing', async () => {
   const stack = await start('dry');
   const [missing = '', terminated = ''] = await lostDeliveries(stack, 2);
   const other = passesOf(stack);
@@ -250,7 +250,7 @@ test('a dry run says what it would do, and changes nothing', async () => {
   expect(await stack.delivery(terminated)).toMatchObject({ state: 'canceled' });
 });
 
-test('a delivery that was woken is looked at again, even if the database was unavailable in between', async () => {
+test('a woken delivery is checked again, even after an outage of the database', async () => {
   const stack = await start('woken');
   const [id = ''] = await lostDeliveries(stack, 1);
   let away = false;
@@ -276,7 +276,7 @@ test('a delivery that was woken is looked at again, even if the database was una
   expect(idsOf((await passes.late()).repairs)).toEqual([id]);
 });
 
-test('a workflow that was signaled a change a moment ago is not unresponsive: it has yet to handle it', async () => {
+test('a workflow signaled a moment ago is not unresponsive', async () => {
   const stack = await start('signaled');
   const [id = ''] = await lostDeliveries(stack, 1);
   await passesOf(stack).everything('test');
@@ -285,7 +285,7 @@ test('a workflow that was signaled a change a moment ago is not unresponsive: it
   expect(await executions.isUnresponsive(stack.workflowId(id))).toBe(false);
 });
 
-test('a late delivery whose workflow an operator has paused is left alone, and the log says who paused it', async () => {
+test('a late delivery whose workflow is paused is left alone, and the log says who paused it', async () => {
   const stack = await start('paused');
   const [id = ''] = await lostDeliveries(stack, 1);
   await passesOf(stack).everything('test');
@@ -306,7 +306,7 @@ test('a late delivery whose workflow an operator has paused is left alone, and t
   ]);
 });
 
-test('what a relay has only claimed is left to it', async () => {
+test('a delivery that a relay has only claimed is left to the relay', async () => {
   const stack = await start('claimed');
   const [id = ''] = await lostDeliveries(stack, 1);
   await stack.sql`update deliveries set dispatched_at = null, claimed_until = now() + interval '30 seconds'`;
@@ -314,7 +314,7 @@ test('what a relay has only claimed is left to it', async () => {
   expect(await stack.describe(id)).toBeUndefined();
 });
 
-test('the mail of a delivery that still waits in the queue is left to its workflow, which the relay starts', async () => {
+test('the mail of a queued delivery is left to its workflow, which the relay starts', async () => {
   const stack = await start('mail-in-queue');
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('order 1');
@@ -330,7 +330,7 @@ test('the mail of a delivery that still waits in the queue is left to its workfl
   ]);
 });
 
-test('a delivery closed between the look and the repair is not started again', async () => {
+test('a delivery closed between check and repair is not started again', async () => {
   const stack = await start('closed-meanwhile');
   const [id = ''] = await lostDeliveries(stack, 1);
   const executions = createExecutions(stack.client, stack.taskQueue);
@@ -348,7 +348,7 @@ test('a delivery closed between the look and the repair is not started again', a
   expect(await stack.describe(id)).toBeUndefined();
 });
 
-test('a pre-order whose change the relay still has to signal is left to the relay; a waiting one gets its timer again', async () => {
+test('a pre-order with a change to signal is left to the relay; others get their timer again', async () => {
   const stack = await start('pre-orders');
   const releaseAt = new Date(Date.now() + 3_600_000);
   await insertPreOrder(stack, 'signaled', releaseAt);
@@ -369,7 +369,7 @@ test('a pre-order whose change the relay still has to signal is left to the rela
   expect(description.status.name).toBe('RUNNING');
 });
 
-test('what is late, and everything, is found by the indexes made for it', async () => {
+test('late and all deliveries are found by the indexes made for them', async () => {
   const stack = await start('indexes');
   const reserved = await stack.sql.reserve();
   try {
@@ -405,7 +405,7 @@ test('what is late, and everything, is found by the indexes made for it', async 
   }
 });
 
-test('a held delivery whose workflow cannot go on is started again, still held', async () => {
+test('a held delivery whose workflow cannot continue is started again, still held', async () => {
   const stack = await start('held-and-stuck');
   const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url);
@@ -430,7 +430,7 @@ test('a held delivery whose workflow cannot go on is started again, still held',
   await stack.untilState(id, 'delivered');
 });
 
-test('answers are reported while the checks take long', async () => {
+test('responses of Temporal are reported while the checks are under way', async () => {
   const stack = await start('long-checks');
   const [ended, end] = later();
   let answers = 0;
@@ -447,7 +447,7 @@ test('answers are reported while the checks take long', async () => {
   await stack.until('three answers', async () => answers > 2);
 });
 
-test('while the list of workflows is refused, late deliveries are repaired, and everything is looked at once, when it is back', async () => {
+test('late deliveries are repaired while the list of workflows is refused; the sweep follows once', async () => {
   const stack = await start('no-list');
   const proxy = await startGrpcProxy(inject('temporalAddress'));
   onTestFinished(() => proxy.close());

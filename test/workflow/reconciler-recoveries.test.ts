@@ -30,7 +30,7 @@ async function pausedRecovery(name: string) {
   return { stack, recoveryId };
 }
 
-test('terminated in Temporal: canceled by the operator', async () => {
+test('a recovery terminated in Temporal is canceled by the operator', async () => {
   const { stack, recoveryId } = await pausedRecovery('recovery-terminated');
   await stack.client.workflow.getHandle(recoveryWorkflowId(recoveryId)).terminate();
   await stack.until(

@@ -39,7 +39,7 @@ const repairsOf = (id: string) =>
     .map(({ reason, action }) => `${action}: ${reason}`);
 const sweeps = () => stack.logged.filter(({ msg }) => msg === 'checked everything').length;
 
-test('terminated in Temporal during a ten-minute wait: canceled by an operator, at once', async () => {
+test('a delivery terminated in Temporal is canceled by an operator at once', async () => {
   const { receiver, webhook, id } = await waitingDelivery();
   await stack.workflow(id).terminate('the receiver has asked us to stop');
   await untilState(id, 'canceled');
@@ -55,7 +55,7 @@ test('terminated in Temporal during a ten-minute wait: canceled by an operator, 
   expect(await stack.mails()).toEqual([]);
 });
 
-test('a delivery whose history was lost starts again with its count and the rest of its wait', async () => {
+test('a delivery whose history was lost starts again with its count and remaining wait', async () => {
   const { receiver, id } = await waitingDelivery();
   await stack.stopWorker();
   await loseWorkflow(stack.client, stack.workflowId(id));
@@ -78,7 +78,7 @@ test('a delivery whose history was lost starts again with its count and the rest
   expect(receiver.requests[1]?.at).toBeGreaterThanOrEqual((row?.nextAttemptAt.getTime() ?? 0) - 5);
 });
 
-test('its history lost under a running worker: started again when its next step is late', async () => {
+test('a delivery whose history is lost under a running worker is started again once late', async () => {
   const swept = sweeps();
   const { receiver, id } = await waitingDelivery();
   await stack.until('the first sweep', async () => sweeps() > swept);
@@ -89,7 +89,7 @@ test('its history lost under a running worker: started again when its next step 
   expect(numbers(receiver)).toEqual(['1', '2']);
 });
 
-test('never attempted, and its history lost: delivered', async () => {
+test('a delivery never attempted whose history was lost is delivered', async () => {
   const receiver = await createReceiver();
   receivers.push(receiver);
   await stack.stopWorker();
@@ -102,7 +102,7 @@ test('never attempted, and its history lost: delivered', async () => {
   expect(numbers(receiver)).toEqual(['1']);
 });
 
-test('a workflow that has ended while its delivery is open (the database restored): started again', async () => {
+test('an open delivery whose workflow has ended (a restored database) is started again', async () => {
   const { receiver, id } = await waitingDelivery({ initialIntervalMs: 1_500 });
   receiver.respond({ status: 200 });
   await untilState(id, 'delivered');
@@ -120,7 +120,7 @@ test('a workflow that has ended while its delivery is open (the database restore
   expect(repairs()).toEqual(['startedAgain: ended']);
 });
 
-test('a workflow whose delivery a failover of the database has lost: it ends at its next step', async () => {
+test('a workflow whose delivery was lost in a failover ends at its next step', async () => {
   const { receiver, id } = await waitingDelivery();
   // A workflow is started before the row says so.
   await stack.until('its workflow to be noted', async () => (await stack.delivery(id)).dispatchedAt !== null);
@@ -132,7 +132,7 @@ test('a workflow whose delivery a failover of the database has lost: it ends at 
   expect(numbers(receiver)).toEqual(['1']);
 });
 
-test('a delivery that a failover has put back into the queue, and whose workflow has ended: it goes on', async () => {
+test('a delivery that a failover returned to the queue continues after its workflow has ended', async () => {
   const { receiver, id } = await waitingDelivery({ initialIntervalMs: 1_500 });
   receiver.respond({ status: 200 });
   await untilState(id, 'delivered');
@@ -158,7 +158,7 @@ test('a delivery that a failover has put back into the queue, and whose workflow
   expect(repairsOf(id)).toContain('startedAgain: ended');
 });
 
-test('canceled in Temporal, and the database does not know (restored): canceled', async () => {
+test('a delivery canceled in Temporal but open in a restored database is canceled', async () => {
   const { id } = await waitingDelivery();
   await stack.workflow(id).cancel();
   await untilState(id, 'canceled');
@@ -169,7 +169,7 @@ test('canceled in Temporal, and the database does not know (restored): canceled'
   expect(repairsOf(id)).toEqual(['closed: canceled']);
 });
 
-test('it sleeps past its time, as one restored from an older copy does: woken', async () => {
+test('a workflow that sleeps past its time, as if restored, is woken', async () => {
   const { receiver, webhook, id } = await waitingDelivery();
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.untilHeld(id);
@@ -194,7 +194,7 @@ test('it sleeps past its time, as one restored from an older copy does: woken', 
   expect(repairsOf(id)).toEqual(['woken: asleep']);
 });
 
-test('what is held, and what waits for its time, is left alone', async () => {
+test('held and waiting deliveries are left alone', async () => {
   const { webhook, id } = await waitingDelivery();
   const other = await createReceiver({ status: 503 });
   receivers.push(other);

@@ -76,7 +76,7 @@ const untilShown = (stack: DeliveryStack, recoveryId: string, state: string) =>
 test.each([
   ['under light load', {}],
   ['in a burst', { calmPerSecond: 0 }],
-])('%s, everything lost is delivered once, and the operator reads how far it is', async (when, scheduler) => {
+])('%s, everything lost is delivered once, and the operator sees the progress', async (when, scheduler) => {
   const own = when === 'in a burst' ? await ownStack({ scheduler }) : shared;
   const { stack, receiver, lost } = await subscribed(own);
   await loseMany(lost, 25);
@@ -115,7 +115,7 @@ test('events missed while the webhook was inactive are delivered too', async () 
   );
 });
 
-test('the workflow follows when the e-shop pauses, resumes and cancels a recovery', async () => {
+test('the workflow follows when the e-shop pauses, resumes or cancels a recovery', async () => {
   const { stack, receiver, lost } = await subscribed();
   // A receiver that answers nothing gets no more than the first few.
   const answer = hang(receiver);
@@ -135,7 +135,7 @@ test('the workflow follows when the e-shop pauses, resumes and cancels a recover
   });
 });
 
-test("an operator's updates: with a reason that the e-shop reads, and refused where they make no sense", async () => {
+test("an operator's updates carry a reason for the e-shop, and are refused in the wrong state", async () => {
   const { stack, receiver, lost } = await subscribed();
   receiver.respond({ hang: 'headers' });
   await loseMany(lost, 60);
@@ -159,7 +159,7 @@ test("an operator's updates: with a reason that the e-shop reads, and refused wh
   expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('COMPLETED');
 });
 
-test("canceled with Temporal's own button: it is canceled for the e-shop too", async () => {
+test("a recovery canceled with Temporal's own button is canceled for the e-shop too", async () => {
   const { stack, receiver, lost } = await subscribed();
   receiver.respond({ hang: 'headers' });
   await loseMany(lost, 60);
@@ -181,7 +181,7 @@ test("canceled with Temporal's own button: it is canceled for the e-shop too", a
   expect([runId, status.name]).toEqual([first.runId, 'CANCELLED']);
 });
 
-test('a recovery waits while its webhook is inactive, continues after the activation, and ends with a deletion', async () => {
+test('a recovery waits while its webhook is inactive, continues once active, and ends if it is deleted', async () => {
   const { stack, receiver, lost } = await subscribed();
   const answer = hang(receiver);
   await loseMany(lost, 60);
@@ -202,7 +202,7 @@ test('a recovery waits while its webhook is inactive, continues after the activa
   });
 });
 
-test('a recovery waits while its webhook is paused, and continues when the pause is over', async () => {
+test('a recovery waits while its webhook is paused, and continues afterwards', async () => {
   const { stack, receiver, lost } = await subscribed();
   receiver.respond({ status: 200 });
   await loseMany(lost, 30);
@@ -220,7 +220,7 @@ test('a recovery waits while its webhook is paused, and continues when the pause
   expect(receiver.requests).toHaveLength(30);
 });
 
-test('what was created before a pause waits as well, and what was created before a cancellation is still made', async () => {
+test('deliveries created before a pause wait too; those created before a cancellation are still made', async () => {
   const { stack, lost } = await subscribed(await ownStack({ worker: false }));
   await loseEvents(lost, 'failed', ['1', '2']);
   const recoveryId = await begin(lost);

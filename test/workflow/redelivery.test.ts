@@ -13,7 +13,7 @@ async function redelivered(id: string): Promise<string> {
   return made.id;
 }
 
-test('a redelivery arrives under its own id with the same body, and one that fails deactivates the webhook', async () => {
+test('a redelivery has its own id and the same body, and if it fails it deactivates the webhook', async () => {
   const webhook = await stack.createWebhook(receiver.url);
   const first = await stack.fireOne('10001');
   expect(await stack.untilClosed(first)).toBe('COMPLETED');

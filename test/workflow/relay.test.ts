@@ -55,7 +55,7 @@ async function whileHeld<T>(
   }
 }
 
-test('a second claim passes over the changes that a first one is still taking', async () => {
+test('a second claim skips the changes that the first one is claiming', async () => {
   const stack = await start(false);
   for (let index = 0; index < 3; index += 1) {
     const { id } = await stack.createWebhook('http://127.0.0.1:9/');
@@ -78,7 +78,7 @@ const untilRenewedTwice = ({ until, sql }: DeliveryStack, id: string) =>
     return row?.renewed === true;
   });
 
-test('a relay keeps what it claimed while Temporal takes its time', async () => {
+test('a relay keeps its claim while Temporal is slow', async () => {
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10050');
@@ -93,7 +93,7 @@ test('a relay keeps what it claimed while Temporal takes its time', async () => 
   }
 });
 
-test('a relay keeps what it claimed while a receiver takes its time', async () => {
+test('a relay keeps its claim while a receiver is slow', async () => {
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10056');
@@ -132,7 +132,7 @@ test('a delivery started twice is delivered once', async () => {
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('a whole claim that Temporal refuses does not stop the others', async () => {
+test('a claim that Temporal refuses as a whole does not stop the others', async () => {
   // The queue makes no retry: each failed attempt asks for its workflow at once.
   const stack = await start(false, { policy: { initialIntervalMs: 3_600_000, windowMs: 36_000_000 } });
   // Longer than an identifier may be: Temporal answers INVALID_ARGUMENT to each of them.
@@ -155,7 +155,7 @@ test('a whole claim that Temporal refuses does not stop the others', async () =>
   );
 });
 
-test('a start that failed can be claimed at once: another relay need not wait for the lease', async () => {
+test('a delivery whose start failed can be claimed at once, without waiting for the lease', async () => {
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 3);
@@ -174,7 +174,7 @@ test('a start that failed can be claimed at once: another relay need not wait fo
   expect(left.map((delivery) => delivery.entityId).sort()).toEqual(['order 1', 'order 2']);
 });
 
-test('a change whose signal failed is made known again', async () => {
+test('a change whose signal failed is signaled again', async () => {
   const stack = await start(false);
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10052');
@@ -197,7 +197,7 @@ test('a change whose signal failed is made known again', async () => {
   );
 });
 
-test('a step with nothing to pass on does not say that Temporal is up', async () => {
+test('a step with nothing to signal does not report Temporal as up', async () => {
   const stack = await start(false);
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10055');
@@ -220,7 +220,7 @@ test('a step with nothing to pass on does not say that Temporal is up', async ()
   expect(states.at(-1)).toBe('down');
 });
 
-test('a database that fails says nothing about Temporal', async () => {
+test('a failure of the database says nothing about Temporal', async () => {
   const stack = await start(false);
   const states: string[] = [];
   const failed: string[] = [];
@@ -238,7 +238,7 @@ test('a database that fails says nothing about Temporal', async () => {
   expect(states).toEqual([]);
 });
 
-test('a change of a webhook reaches every open delivery, however many there are', async () => {
+test('a change of a webhook reaches every open delivery, however many', async () => {
   const stack = await start(false);
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 201);
@@ -252,7 +252,7 @@ test('a change of a webhook reaches every open delivery, however many there are'
   expect(new Set(signaled)).toEqual(new Set(started));
 });
 
-test('a workflow that was terminated does not stand in the way of the changes of other webhooks', async () => {
+test('a terminated workflow does not block the changes of other webhooks', async () => {
   const stack = await start(true, { policy: { windowMs: 3_600_000 } });
   const receiver = await receiverOfTest({ status: 503, headers: { 'retry-after': '600' } });
   const waiting = async (entityId: string) => {
@@ -281,7 +281,7 @@ test('a workflow that was terminated does not stand in the way of the changes of
   expect(signaled.sort()).toEqual([terminated.id, other.id].sort());
 });
 
-test('a relay whose receivers have no free place still asks for deliveries, and notes that', async () => {
+test('a relay whose receivers are at their limits still claims, and records that', async () => {
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
   const id = await stack.fireOne('10055');
@@ -297,6 +297,6 @@ test('a relay whose receivers have no free place still asks for deliveries, and 
   expect((await readOverdue(stack.sql)).queue.fresh).toBeGreaterThan(QUEUE_LATE_SECONDS);
 });
 
-test('only an answer that refuses is a rejection', () => {
+test('only a response that refuses is a rejection', () => {
   expect(isRejection(away())).toBe(false);
 });

@@ -74,7 +74,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
   return runSession(deps, terms).finally(() => sender.close());
 }
 
-test('deliveries that wait for a permit go back, and the workers that took over attempt them, each once', async () => {
+test('deliveries waiting for a permit are requeued, and the new workers attempt each once', async () => {
   const stack = await startDeliveryStack('replaced-workers', {
     worker: false,
     policy: { attemptTimeoutMs: 60_000 },

@@ -3,7 +3,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { startGrpcProxy, TOO_LARGE } from '../support/servers/grpc-proxy.ts';
 import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 
-test('a retention that could not be scheduled at the start is scheduled by the same worker later', async () => {
+test('a schedule of the retention that fails at the start is made later by the same worker', async () => {
   const proxy = await startGrpcProxy(inject('temporalAddress'));
   onTestFinished(() => proxy.close());
   proxy.refuse(/CreateSchedule/, TOO_LARGE);

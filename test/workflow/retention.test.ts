@@ -30,7 +30,7 @@ async function resultOf(workflowId: string) {
   return { result: await handle.result(), description: await handle.describe() };
 }
 
-test('a worker creates the schedule, whose first run begins immediately, creates the weeks ahead, and reports it', async () => {
+test('a worker creates the schedule, whose first run makes weeks ahead and reports it', async () => {
   await stack.startWorker();
 
   const first = await stack.until('the first run', async () => (await runs())[0]);
@@ -52,7 +52,7 @@ test('a worker creates the schedule, whose first run begins immediately, creates
   expect(Number(description.raw.executionConfig?.workflowRunTimeout?.seconds)).toBe(59 * 60);
 });
 
-test('another worker leaves the schedule as an operator made it', async () => {
+test('another worker keeps an operator’s changes to the schedule', async () => {
   await schedule().pause('while the disk is moved');
   await stack.stopWorker();
   await stack.startWorker();
@@ -64,7 +64,7 @@ test('another worker leaves the schedule as an operator made it', async () => {
   await schedule().unpause();
 });
 
-test('delivered deliveries are removed with their week, open ones are kept and delivered, and none counts as missing', async () => {
+test('delivered deliveries are removed with their week; open ones are kept, and none is missing', async () => {
   const { sql } = stack;
   await stack.createWebhook(receiver.url);
   const delivered = await stack.fireOne('1');

@@ -40,7 +40,7 @@ async function delivered(entityId: string): Promise<ReceivedRequest> {
   return request;
 }
 
-test('for 24 hours the old secret signs beside the new one, the newest first; then it signs no more', async () => {
+test('for 24 hours both secrets sign, the newest first; then only the new one', async () => {
   const { id, secret: old } = await stack.createWebhook(receiver.url);
   const secrets = { old, new: await stack.replaceSecret(id) };
 
@@ -59,7 +59,7 @@ test('for 24 hours the old secret signs beside the new one, the newest first; th
   expect([verifies(after, secrets.new), verifies(after, secrets.old)]).toEqual([true, false]);
 });
 
-test('a second rotation ends the oldest secret; one without overlap ends the one before at once', async () => {
+test('a second rotation ends the oldest secret; one without overlap ends the previous one at once', async () => {
   const { id, secret: first } = await stack.createWebhook(receiver.url);
   const second = await stack.replaceSecret(id);
   const third = await stack.replaceSecret(id);

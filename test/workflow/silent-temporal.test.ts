@@ -26,7 +26,7 @@ function codeOf(result: PromiseSettledResult<unknown>): unknown {
   return error instanceof Error && 'code' in error ? error.code : error;
 }
 
-test('every call to a silent Temporal is given up at its deadline', async () => {
+test('every call to a silent Temporal ends at its deadline', async () => {
   const [host = '', port] = inject('temporalAddress').split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   onTestFinished(() => proxy.close());

@@ -38,7 +38,7 @@ const attempted = (stack: DeliveryStack, id: string, number = 1) =>
   stack.until(`attempt ${number}`, async () => (await stack.delivery(id)).attemptsMade === number);
 const patience = { status: 503, headers: { 'retry-after': '600' } } as const;
 
-test('a 410 deactivates the webhook at once, nothing more is sent to it, and the mail follows when Temporal is back', async () => {
+test('a 410 deactivates the webhook at once, and the mail follows once Temporal is back', async () => {
   const { stack, back } = await startWithoutTemporal({ policy: { initialIntervalMs: 1_500 } });
   const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
@@ -72,7 +72,7 @@ test('a 410 deactivates the webhook at once, nothing more is sent to it, and the
   expect(receiver.requests).toHaveLength(2);
 });
 
-test('a worker that starts without Temporal releases deliveries that missed their turn in the order of their record', async () => {
+test('a worker that starts without Temporal releases blocked deliveries that missed their turn', async () => {
   const { stack } = await startWithoutTemporal({ worker: false }, { fromTheStart: true });
   const receiver = await receiverOfTest();
   await stack.createWebhook(receiver.url, { ordering: 'record' });
@@ -82,7 +82,7 @@ test('a worker that starts without Temporal releases deliveries that missed thei
   expect(await stack.untilState(id, 'delivered')).toMatchObject({ attemptsMade: 1 });
 });
 
-test('retries are made at their times until the delivery is accepted, and its workflow shows them later', async () => {
+test('retries are made on time until the delivery is accepted, and its workflow shows them later', async () => {
   const { stack, back } = await startWithoutTemporal({
     policy: { initialIntervalMs: 500, coefficient: 1.5 },
   });
@@ -101,7 +101,7 @@ test('retries are made at their times until the delivery is accepted, and its wo
   expect(receiver.requests).toHaveLength(4);
 });
 
-test('operators try, hold, resume and give up queued deliveries, and their workflows show the end later', async () => {
+test('operators try, hold, resume and give up queued deliveries; their workflows show the end later', async () => {
   const { stack, back } = await startWithoutTemporal();
   const ask = actionsOf(stack);
   const receiver = await receiverOfTest(patience);
@@ -138,7 +138,7 @@ test('operators try, hold, resume and give up queued deliveries, and their workf
   expect(await stack.mails()).toEqual([]);
 });
 
-test('a delivery that is held in the queue past its time is attempted only once it is resumed, and then at once', async () => {
+test('a delivery held past its retry is attempted only once resumed, and then at once', async () => {
   const { stack } = await startWithoutTemporal({ policy: { initialIntervalMs: 1_500 } });
   const ask = actionsOf(stack);
   const receiver = await receiverOfTest({ status: 503 });

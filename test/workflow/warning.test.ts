@@ -37,7 +37,7 @@ async function failing(name: string, { isAway = false, deliveries = 1 } = {}) {
   return { stack, webhook, server, taken, warnings, warned };
 }
 
-test('many deliveries fail: one mail, which is recorded, by a workflow that says so', async () => {
+test('many failing deliveries: one mail, recorded, by a workflow that says so', async () => {
   const { stack, webhook, taken, warnings, warned } = await failing('warned', { deliveries: 5 });
   const { id } = await warned();
   const handle = stack.client.workflow.getHandle(noticeWorkflowId(id));
@@ -57,7 +57,7 @@ test('many deliveries fail: one mail, which is recorded, by a workflow that says
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
 });
 
-test('terminated by an operator while the mail server is unavailable: mailed once, when it is back', async () => {
+test('a warning terminated while the mail server is unavailable is mailed once it is back', async () => {
   const { stack, server, taken, warned } = await failing('warning-terminated', { isAway: true });
   const { id } = await warned();
   await stack.until('a try to mail', async () => server.tries > 0);

@@ -16,7 +16,7 @@ afterEach(() => stack.retireWebhooks());
 const waitingDelivery = (path: string) => deliverInTenMinutes(stack, receiver, path);
 const requestsTo = (path: string) => receiver.requests.filter((request) => request.path === path);
 
-test('deactivated during a ten-minute wait and activated again: an attempt at once', async () => {
+test('an activation during a ten-minute wait makes an attempt at once', async () => {
   const { id, webhook } = await waitingDelivery('/held');
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.untilHeld(id);
@@ -27,7 +27,7 @@ test('deactivated during a ten-minute wait and activated again: an attempt at on
   expect(requestsTo('/held').map((request) => request.headers['x-service-attempt'])).toEqual(['1', '2']);
 });
 
-test('without a signal that its webhook is inactive: the next attempt finds out, and waits itself until it is active', async () => {
+test('an attempt without a signal notices the inactive webhook, and waits until it is active', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '4' } });
   const webhook = await stack.createWebhook(`${receiver.url}/unsignaled`);
   const id = await stack.fireOne('10013');
@@ -57,7 +57,7 @@ test('without a signal that its webhook is inactive: the next attempt finds out,
   ]);
 });
 
-test('another URL during the wait: the next attempt goes there at once', async () => {
+test('after a change of URL during a wait the next attempt goes there at once', async () => {
   const { id, webhook } = await waitingDelivery('/old');
   receiver.respond({ status: 200 });
   await stack.changeWebhook(webhook.id, { url: `${receiver.url}/new` });
@@ -66,7 +66,7 @@ test('another URL during the wait: the next attempt goes there at once', async (
   expect(requestsTo('/new')).toHaveLength(1);
 });
 
-test('a signal without a change leaves the wait as it is', async () => {
+test('a signal without a change does not change the wait', async () => {
   const { id, webhook } = await waitingDelivery('/unchanged');
   const due = (await stack.delivery(id)).nextAttemptAt;
   await stack.signal(id, webhookChangedSignal);
@@ -82,14 +82,14 @@ test('a signal without a change leaves the wait as it is', async () => {
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
 });
 
-test('the webhook deleted: the delivery is canceled', async () => {
+test('a deleted webhook cancels the delivery', async () => {
   const { id, webhook } = await waitingDelivery('/deleted');
   await stack.changeWebhook(webhook.id, { deleted: true });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', nextAttemptAt: null });
 });
 
-test('an operator cancels it while it ends because its webhook was deleted: it ends as it began to', async () => {
+test('a cancellation during the end of a deleted webhook’s delivery does not change that end', async () => {
   const { id, webhook } = await waitingDelivery('/deleted-and-canceled');
   const releases = await lockDelivery(stack.sql, id);
   await stack.changeWebhook(webhook.id, { deleted: true });
@@ -113,7 +113,7 @@ test('an operator cancels it while it ends because its webhook was deleted: it e
   expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', canceledBy: 'deletion' });
 });
 
-test('deleted before its first attempt: no request leaves', async () => {
+test('a webhook deleted before the first attempt gets no request', async () => {
   await stack.stopWorker();
   receiver.respond({ status: 200 });
   const webhook = await stack.createWebhook(`${receiver.url}/too-late`);
@@ -126,7 +126,7 @@ test('deleted before its first attempt: no request leaves', async () => {
   expect(requestsTo('/too-late')).toHaveLength(0);
 });
 
-test('deactivated before the first attempt: nothing is sent until it is activated', async () => {
+test('a webhook deactivated before the first attempt gets nothing until it is activated', async () => {
   await stack.stopWorker();
   const webhook = await stack.createWebhook(`${receiver.url}/early`);
   const id = await stack.fireOne('10010');
@@ -151,7 +151,7 @@ test('a request under way when the webhook changes may finish, and its success c
   expect(requestsTo('/elsewhere')).toHaveLength(0);
 });
 
-test('switched off and on twenty times in a row: the wait that is due, one attempt more, and the retries are kept', async () => {
+test('twenty quick activations lead to a single attempt, and keep the retries', async () => {
   const own = await startDeliveryStack('toggled', {
     policy: { initialIntervalMs: 600_000, windowMs: 36_000_000 },
   });

@@ -11,7 +11,7 @@ const stack = await stackOfFile('window', { policy });
 const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
 
-test('a wait that would not fit the window spends the retries: failed, deactivated and mailed', async () => {
+test('a wait beyond the window spends the retries: failed, deactivated and mailed', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/short`);
   receiver.respond({ status: 503 });
   const id = await stack.fireOne('10020');
@@ -25,7 +25,7 @@ test('a wait that would not fit the window spends the retries: failed, deactivat
 });
 
 test.each([429, 503])(
-  'Retry-After of a %i puts the next attempt off, and no longer than the window allows',
+  'Retry-After of a %i delays the next attempt, but not beyond the window',
   async (status) => {
     await stack.createWebhook(`${receiver.url}/later${status}`);
     let count = 0;
@@ -56,7 +56,7 @@ test.each([429, 503])(
   },
 );
 
-test('410 from an address that is not the current one any more is a failure like any other', async () => {
+test('a 410 from a former URL is a failure like any other', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/was-here`);
   receiver.respond(async (request) => {
     if (request.path !== '/was-here') return { status: 200 };
@@ -72,7 +72,7 @@ test('410 from an address that is not the current one any more is a failure like
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
 });
 
-test('its webhook switched off until the window ends: expired, and the webhook is not blamed', async () => {
+test('a webhook inactive until the window ends: the delivery expires without blame', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/held`);
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const id = await stack.fireOne('10023');
@@ -84,7 +84,7 @@ test('its webhook switched off until the window ends: expired, and the webhook i
   await expectBlameless(id, webhook.id);
 });
 
-test('a delivery whose next attempt finds its webhook inactive until the window ends expires, and the webhook is not blamed', async () => {
+test('a retry that finds its webhook inactive until the window ends expires without blame', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/unsignaled`);
   receiver.respond(async ({ headers }) => {
     if (headers['x-service-attempt'] === '2')

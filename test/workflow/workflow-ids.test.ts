@@ -30,7 +30,7 @@ describe.each([
   ['under light load', {}],
   ['in a burst', { calmPerSecond: 0 }],
 ])('%s', (_, scheduler) => {
-  test('what fails has a workflow that says what goes where, and is signaled, controlled and closed under that id', async () => {
+  test('a failing delivery has a workflow with a speaking id, which is signaled and closed under it', async () => {
     const { stack, receiver, webhook } = await start({ scheduler });
     receiver.respond(asks);
     const id = await stack.fireOne('2026/10001');
@@ -52,7 +52,7 @@ describe.each([
 });
 
 test.each(['a b', 'žluť/100 %', `it's "quoted"\\`, '日'.repeat(64), '..a'])(
-  'an order called %s is delivered, and found in the list by its webhook',
+  'an order called %s is delivered, and listed by its webhook',
   async (entityId) => {
     const { stack, webhook } = await start();
     const id = await stack.fireOne(entityId);
