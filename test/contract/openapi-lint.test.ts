@@ -32,11 +32,11 @@ async function problemsOf(text: string): Promise<string[]> {
   return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
 }
 
-test('it breaks no rule', async () => {
+test('the document breaks no rule of the linter', async () => {
   expect(await problemsOf(document)).toEqual([]);
 });
 
-test('a document that breaks one is found', async () => {
+test('a document that breaks a rule is found', async () => {
   const broken = document.replace('"summary":"List orders",', '');
   expect(broken).not.toBe(document);
   expect((await problemsOf(broken)).join('\n')).toContain('operation-summary');

@@ -16,19 +16,19 @@ ajv.addSchema(document, 'openapi.json');
 
 const schemaOf = (name: string) => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` });
 
-test('it is valid OpenAPI 3.1', async () => {
+test('the document is valid OpenAPI 3.1', async () => {
   const result = await new Validator().validate(structuredClone(document));
   expect(result.errors).toBeUndefined();
   expect(result.valid).toBe(true);
   expect(document.openapi).toMatch(/^3\.1\./);
 });
 
-test('its webhooks are all kinds', () => {
+test('the document has a webhook for every event type', () => {
   expect(Object.keys(document.webhooks)).toEqual(eventTypeNames);
 });
 
 describe.each(eventTypeNames)('%s', (type) => {
-  test('says when it fires, what it carries and in which headers, for POST and GET', () => {
+  test('is documented with its occasion, payload and headers, for POST and GET', () => {
     const { post, get } = document.webhooks[type];
     for (const { summary, parameters } of [post, get]) {
       expect(summary).toContain(eventTypes[type].firesWhen);
@@ -57,7 +57,7 @@ describe.each(eventTypeNames)('%s', (type) => {
     expect(refs[0]).toBe(`${refs[1]}V2`);
   });
 
-  test.each(payloadVersions)('its example of %s is a payload of that version and of no other', (version) => {
+  test.each(payloadVersions)('has an example of %s that is valid in that version alone', (version) => {
     const { schema, examples } = document.webhooks[type].post.requestBody.content['application/json'];
     const [v2, v21] = schema.anyOf.map(({ $ref }: { $ref: string }) =>
       schemaOf($ref.split('/').at(-1) ?? ''),

@@ -43,7 +43,7 @@ const seen = {
   refused: 'Order none does not exist.',
 };
 
-test('openapi-python-client', async () => {
+test('a client by openapi-python-client does the main job', async () => {
   await run('python3', ['-m', 'venv', 'python']);
   const python = (program: string) => join(folder, 'python', 'bin', program);
   await run(python('pip'), ['install', '--quiet', PYTHON]);
@@ -53,7 +53,7 @@ test('openapi-python-client', async () => {
   expect(JSON.parse(await run(python('python'), ['client.py', ...(await credentials())]))).toEqual(seen);
 });
 
-test('oapi-codegen', async () => {
+test('a client by oapi-codegen does the main job', async () => {
   await run('go', ['mod', 'init', 'consumer']);
   const output = ['-generate', 'types,client', '-package', 'main', '-o', 'waybill.go'];
   await run('go', ['run', GO, ...output, 'openapi.json']);
@@ -62,7 +62,7 @@ test('oapi-codegen', async () => {
   expect(JSON.parse(await run('go', ['run', '.', ...(await credentials())]))).toEqual(seen);
 });
 
-test('hey-api', async () => {
+test('a client by hey-api does the main job', async () => {
   const here = join(folder, 'hey-api');
   await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', HEY_API, `typescript@5.9.3`], here);
   await run('npx', ['--no-install', 'openapi-ts', '-i', '../openapi.json', '-o', 'waybill'], here);
