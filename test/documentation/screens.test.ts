@@ -43,7 +43,7 @@ const BROKEN_OR_COVERED = `[
 ]`;
 
 describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
-  test('every kind of page is accessible, fits, and breaks no rule of its own content security policy', async () => {
+  test('every kind of page is accessible, fits, and keeps its content security policy', async () => {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
@@ -65,7 +65,7 @@ describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
   });
 });
 
-test('on a small screen no short name in the text is broken, and no button covers code', async () => {
+test('a small screen breaks no short names, and no button covers code', async () => {
   const context = await browser.newContext({ viewport: { width: 390, height: 800 } });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -83,7 +83,7 @@ test('on a small screen no short name in the text is broken, and no button cover
   expect(complaints.flat()).toEqual([]);
 });
 
-test('a slash leads to the search, arrows to a result, and Enter to its page', async () => {
+test('a slash focuses the search, arrows select a result, and Enter opens it', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -100,7 +100,7 @@ test('a slash leads to the search, arrows to a result, and Enter to its page', a
   await context.close();
 });
 
-test('Enter without a choice leads to a page with all results', async () => {
+test('Enter without a selection leads to all results', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -113,7 +113,7 @@ test('Enter without a choice leads to a page with all results', async () => {
   await context.close();
 });
 
-test('what was searched for is text', async () => {
+test('a search query is shown as text', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -124,7 +124,7 @@ test('what was searched for is text', async () => {
   await context.close();
 });
 
-test('the language chosen on one page is that of the next, and code can be copied', async () => {
+test('the chosen language is kept on other pages, and code can be copied', async () => {
   const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -138,7 +138,7 @@ test('the language chosen on one page is that of the next, and code can be copie
   await context.close();
 });
 
-test('without script, languages can be chosen, the contents open, and a search leads to the reference', async () => {
+test('languages, contents and search work without scripts', async () => {
   const context = await browser.newContext({
     javaScriptEnabled: false,
     viewport: { width: 390, height: 800 },

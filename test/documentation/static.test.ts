@@ -18,7 +18,7 @@ const linksOfMarkdown = (text: string, address: string) =>
     ([, link = '']) => new URL(link, address),
   );
 
-test('from the first page and llms.txt, every link leads to something that is there', async () => {
+test('every link from the first page and from llms.txt leads somewhere', async () => {
   const waiting = [site.url, `${site.url}llms.txt`];
   const seen = new Map<string, ReadonlySet<string> | null>();
   const wanted: [from: string, address: string, id: string][] = [];
@@ -48,7 +48,7 @@ test('from the first page and llms.txt, every link leads to something that is th
 });
 
 test.each(looks)(
-  'at $name a search leads to a page of the handbook, without an error',
+  'a search at $name leads to a page of the handbook without errors',
   async ({ name, width, colorScheme }) => {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
     const page = await context.newPage();
