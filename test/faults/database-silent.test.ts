@@ -22,7 +22,7 @@ function start(env: Record<string, string> = {}): Promise<Program> {
   return startProgram({ ...installation.env, DATABASE_URL: url.href, ...env });
 }
 
-it('stops in time while it is silent, and says that not all is well', async () => {
+it('the program stops in time while the database is silent, and reports a failure', async () => {
   const receiver = await receiverOfTest();
   program = await start({ SHUTDOWN_GRACE: '4s' });
   const client = await login(program.url, installation.credentials);
@@ -41,7 +41,7 @@ it('stops in time while it is silent, and says that not all is well', async () =
   expect(program.output()).toContain('Not everything stopped within 4 s');
 });
 
-it('says at once at the start that an address which accepts and closes cannot be used, and answers 503 while it does so', async () => {
+it('a database address that only closes connections fails the start, and means 503 meanwhile', async () => {
   proxy.pass();
   program = await start({ ROLE: 'api' });
   const client = await login(program.url, installation.credentials);

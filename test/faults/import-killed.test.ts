@@ -18,7 +18,7 @@ const unfinished = () =>
     start: (controller) => controller.enqueue(Buffer.from(lines.slice(0, -1).join(''))),
   });
 
-test('killed and sent again, no line is lost and none is applied twice', async () => {
+test('an import that is killed and sent again loses no line, and applies none twice', async () => {
   const installation = await createInstallation();
   onTestFinished(() => installation.remove());
   const { sql, credentials } = installation;

@@ -60,7 +60,7 @@ const tried = nightly ? [byCopy, byDump] : [byCopy];
 const ways = tried.filter((way): way is BackupMethod => way !== undefined);
 
 describe.each(ways)('from $name', (way) => {
-  test('an empty installation continues all open deliveries, and says what it repaired', async ({
+  test('an empty installation continues all open deliveries, and reports its repairs', async ({
     onTestFinished: onEnd,
   }) => {
     const before = await way.start();

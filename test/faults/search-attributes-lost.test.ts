@@ -7,7 +7,9 @@ import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 import { startTemporalOnDisk } from '../support/temporal/temporal-on-disk.ts';
 import { until } from '../support/until.ts';
 
-test('a living worker registers them again, and deliveries start', async ({ onTestFinished }) => {
+test('a running worker registers lost search attributes again, and deliveries start', async ({
+  onTestFinished,
+}) => {
   const temporal = await startTemporalOnDisk();
   onTestFinished(() => temporal.stop());
   const stack = await startDeliveryStack('attributes', {

@@ -18,7 +18,7 @@ const IMPORTED = 30;
 /** What the e-shop knows: the newest event of each product that arrived. */
 type Shelf = Map<string, { readonly sequence: number; readonly available: number }>;
 
-test('stock kept from events alone is the stock that there is', async () => {
+test('stock kept from events alone equals the stored stock', async () => {
   const installation = await createInstallation();
   onTestFinished(() => installation.remove());
   const { credentials, env, sql } = installation;

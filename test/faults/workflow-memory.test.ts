@@ -9,7 +9,7 @@ import { eatQuery } from '../support/temporal/hungry-workflow.ts';
 /** In megabytes: enough for a few workflows. */
 const SMALL_HEAP = 64;
 
-test('workers with a new thread take over', async () => {
+test('workers with a new thread take over when workflows run out of memory', async () => {
   // Else the SDK makes no thread (vitest.config.ts).
   vi.stubEnv('TEMPORAL_DEBUG', undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
