@@ -37,7 +37,7 @@ beforeAll(async () => {
   files = packed.files.map(({ path }) => path);
 });
 
-it('it holds the build, what starts it, and the patched libraries: no test, no source, no tool', () => {
+it('the package holds the build, what starts it and the patched libraries, and nothing else', () => {
   const beside = files.filter((path) => !/^(?:dist|node_modules)\//.test(path));
   expect(beside.sort()).toEqual([
     'LICENSE',
@@ -64,7 +64,7 @@ it('it holds the build, what starts it, and the patched libraries: no test, no s
   expect(size).toBeLessThan(MAX_BYTES);
 });
 
-it('every file that the program looks at for our patches is in it', () => {
+it('the package holds every file that is checked for our patches', () => {
   const named = [...read('bin/patched.js').matchAll(/^ {2}(\w+): \{(.*)\},$/gm)].flatMap(
     ([, name, list = '']) =>
       [...list.matchAll(/'([\w./-]+)': /g)].map(([, path]) => `node_modules/${name}/${path}`),
@@ -73,19 +73,19 @@ it('every file that the program looks at for our patches is in it', () => {
   expect(named.filter((path) => !files.includes(path))).toEqual([]);
 });
 
-it('a library that it includes depends on nothing else: npm would not install that', () => {
+it('a bundled library depends on nothing, since npm would not install that', () => {
   const beneath = manifest.bundleDependencies.flatMap((name) =>
     Object.keys(manifestOf(join('node_modules', name)).dependencies),
   );
   expect(beneath).toEqual([]);
 });
 
-it('npm has no script to run when somebody installs it', () => {
+it('the package has no script that npm runs at an installation', () => {
   const atInstallation = ['preinstall', 'install', 'postinstall'];
   expect(atInstallation.filter((name) => name in manifest.scripts)).toEqual([]);
 });
 
-it('a checkout without development’s packages says how to get there, in one sentence', async () => {
+it('a checkout without development packages explains in one sentence how to get them', async () => {
   const folder = await folderOfTest('waybill-omitted-');
   const ended = spawnSync('sh', ['-c', manifest.scripts.prepare ?? ''], { cwd: folder, encoding: 'utf8' });
   expect(ended.status).toBe(1);
@@ -98,7 +98,7 @@ it('every version is exact', () => {
   expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
 });
 
-it('it depends on what the program loads, and on nothing else', () => {
+it('the dependencies are exactly what the program loads', () => {
   const folders = ['src', 'workflows', 'activities', 'demo', 'receiver/src'];
   const imported = folders
     .flatMap((folder) => filesOf(root, folder))

@@ -69,7 +69,7 @@ afterAll(async () => {
   for (const pid of await processesOf(folder)) process.kill(pid, 'SIGKILL');
 });
 
-it('leads from nothing to a signed and examined delivery', async () => {
+it('both packages lead from nothing to a signed and examined delivery', async () => {
   const warehouse = await ownFolder('warehouse');
   await run(warehouse, `npm install ${archives.server} --no-audit --no-fund`);
   expect(await run(warehouse, 'npx --no waybill variables')).toContain('DATABASE_URL');
@@ -138,7 +138,7 @@ it('leads from nothing to a signed and examined delivery', async () => {
   );
 });
 
-it('refuses to start with a library as the registry has it', async () => {
+it('the server refuses to start with an unpatched library', async () => {
   const path = join(
     folder,
     'warehouse/node_modules/@waybill-hq/server/node_modules/postgres/src/connection.js',
