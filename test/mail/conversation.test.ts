@@ -30,7 +30,7 @@ function mailerTo(url: string, limits: ConversationLimits) {
   return createSmtpMailer('Waybill <waybill@warehouse.example>', url, limits);
 }
 
-test('a conversation ends before the activity that mails would be repeated', () => {
+test('a conversation ends before its activity would be repeated', () => {
   const { startToCloseTimeout } = mailOptions({});
 
   // Time to read the deactivation before it, and to record the mail after it.
@@ -39,7 +39,7 @@ test('a conversation ends before the activity that mails would be repeated', () 
   expect(conversationLimits.wholeMs - conversationLimits.beforeTextMs).toBeGreaterThanOrEqual(60_000);
 });
 
-test('a server that answers in drips is given up before the text, and gets no mail', async () => {
+test('a server that responds in drips is given up before the text, and gets no mail', async () => {
   const server = await mailServerOfTest();
   const url = await startLink(server, async (bytes, client) => {
     for (const byte of bytes) {
@@ -69,7 +69,7 @@ test('a server that falls silent before the text is given up, and gets no mail',
   expect(server.mails).toHaveLength(0);
 });
 
-test('a server that takes the text late, but does, is waited for: one mail', async () => {
+test('a server that accepts the text late is waited for, and gets one mail', async () => {
   const beforeTextMs = 3_000;
   // Once the text is sent, only the limit of the whole conversation counts.
   const server = await mailServerOfTest({ beforeTaking: () => sleep(beforeTextMs + 200) });
@@ -80,7 +80,7 @@ test('a server that takes the text late, but does, is waited for: one mail', asy
   expect(server.conversations()).toBe(1);
 });
 
-test('a server that never answers the text is given up after a while', async () => {
+test('a server that never acknowledges the text is given up after a while', async () => {
   const [released, release] = later();
   const server = await mailServerOfTest({ beforeTaking: () => released });
 
@@ -91,7 +91,7 @@ test('a server that never answers the text is given up after a while', async () 
   await server.left();
 });
 
-test('a connection that dies right after the 250 is a mail taken', async () => {
+test('a mail counts as sent if the connection dies right after the 250', async () => {
   const server = await mailServerOfTest();
   const url = await startLink(server, (bytes, client, said) => {
     const taken = said.endsWith('\r\n.\r\n') && bytes.toString().startsWith('250');
@@ -103,7 +103,7 @@ test('a connection that dies right after the 250 is a mail taken', async () => {
   expect(server.mails).toHaveLength(1);
 });
 
-test('a connection that dies before the 250 arrives is an error: sent again, the mail is recognized by its Message-ID', async () => {
+test('a mail is sent again under its Message-ID if the connection dies before the 250', async () => {
   const server = await mailServerOfTest();
   let dying = true;
   const url = await startLink(server, (bytes, client, said) => {
@@ -121,13 +121,13 @@ test('a connection that dies before the 250 arrives is an error: sent again, the
 });
 
 test.each([
-  ['its recipient with 550', { refuseRecipient: 550 }, true],
-  ['its recipient with 450 (greylisting)', { refuseRecipient: 450 }, false],
-  ['its recipient with 503, which speaks of the conversation', { refuseRecipient: 503 }, false],
-  ['its text with 554', { refuseText: 554 }, true],
-  ['its text with 451', { refuseText: 451 }, false],
-  ['its sender, which is ours, with 550', { refuseSender: 550 }, false],
-] as const)('a mail refused for %s: for good is %s', async (_what, behavior, refused) => {
+  ['the recipient with 550', { refuseRecipient: 550 }, true],
+  ['the recipient with 450 (greylisting)', { refuseRecipient: 450 }, false],
+  ['the recipient with 503, which is about the conversation', { refuseRecipient: 503 }, false],
+  ['the text with 554', { refuseText: 554 }, true],
+  ['the text with 451', { refuseText: 451 }, false],
+  ['our sender with 550', { refuseSender: 550 }, false],
+] as const)('a refusal of %s is permanent: %s', async (_what, behavior, refused) => {
   const server = await mailServerOfTest({ ...behavior });
 
   const error = await mailerTo(server.url, conversationLimits)
@@ -140,7 +140,7 @@ test.each([
   expect(server.mails).toHaveLength(0);
 });
 
-test('a server that refuses our password has not refused the mail', async () => {
+test('a refused password is no refusal of the mail', async () => {
   const server = await mailServerOfTest();
   const url = server.url.replace('smtp://', 'smtp://waybill:wrong@');
 
@@ -151,7 +151,7 @@ test('a server that refuses our password has not refused the mail', async () => 
   expect(error).toMatchObject({ responseCode: 535, refused: false });
 });
 
-test('given up before the text left, nothing is sent; afterwards the answer is waited for', async () => {
+test('an interruption before the text sends nothing; after it, the response is awaited', async () => {
   const [isBefore, before] = later();
   const [released, release] = later();
   const server = await mailServerOfTest({
@@ -176,7 +176,7 @@ test('given up before the text left, nothing is sent; afterwards the answer is w
   expect(server.mails).toHaveLength(1);
 });
 
-test('a mail given up before it began is not sent', async () => {
+test('a mail that is interrupted before it begins is not sent', async () => {
   const server = await mailServerOfTest();
 
   await expect(mailerTo(server.url, conversationLimits).send(mail, AbortSignal.abort())).rejects.toThrow(
@@ -190,16 +190,13 @@ test.each([
   ['expired.pem', 'has a TLS certificate that has expired'],
   ['self-signed.pem', 'has a TLS certificate that is not from a trusted authority'],
   ['valid.pem', 'has a TLS certificate that is not from a trusted authority'],
-])(
-  'a mail server whose certificate is not accepted is not "cannot be reached": %s',
-  async (name, problem) => {
-    const file = (of: string) => readFile(new URL(`../support/servers/tls/${of}`, import.meta.url));
-    const server = createServer({ key: await file('server.key'), cert: await file(name) });
-    server.on('tlsClientError', () => {});
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    onTestFinished(() => new Promise((closed) => server.close(() => closed())));
-    const { port } = server.address() as AddressInfo;
-    const mailer = mailerTo(`smtps://localhost:${port}`, conversationLimits);
-    await expect(mailer.send(mail)).rejects.toThrow(`the mail server ${problem} (ESOCKET)`);
-  },
-);
+])('an unacceptable certificate of the mail server is named: %s', async (name, problem) => {
+  const file = (of: string) => readFile(new URL(`../support/servers/tls/${of}`, import.meta.url));
+  const server = createServer({ key: await file('server.key'), cert: await file(name) });
+  server.on('tlsClientError', () => {});
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => new Promise((closed) => server.close(() => closed())));
+  const { port } = server.address() as AddressInfo;
+  const mailer = mailerTo(`smtps://localhost:${port}`, conversationLimits);
+  await expect(mailer.send(mail)).rejects.toThrow(`the mail server ${problem} (ESOCKET)`);
+});

@@ -51,7 +51,7 @@ const mailOf = (webhookId: number) => mailBy(new MockActivityEnvironment(), webh
 const minutesLater = (minutes: number) =>
   database.sql`update eshops set mails_until = mails_until - make_interval(mins => ${minutes})`;
 
-test('25 deactivations at once: twenty mails, then one that tells the other five', async () => {
+test('25 deactivations at once send twenty mails, then one for the other five', async () => {
   const webhooks: number[] = [];
   for (let index = 0; index < 25; index += 1) webhooks.push(await deactivated());
   const waits = await waitsOf(webhooks, mailOf);
@@ -82,7 +82,7 @@ test('25 deactivations at once: twenty mails, then one that tells the other five
   expect(pending).toHaveLength(0);
 });
 
-test('deferred ones whose time has come together, with places for each, are one mail', async () => {
+test('deferred mails that become due together are merged into one', async () => {
   const { sql } = database;
   await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
   const webhooks: number[] = [];
@@ -98,7 +98,7 @@ test('deferred ones whose time has come together, with places for each, are one 
   for (const webhookId of webhooks) expect(mail.text).toMatch(new RegExp(`Webhook: +${webhookId}: `));
 });
 
-test('one that is being sent is in no other mail, though it was deferred before', async () => {
+test('a deferred mail that is being sent is not merged into another', async () => {
   const { sql } = database;
   await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
   const first = await deactivated();
@@ -129,7 +129,7 @@ test('one that is being sent is in no other mail, though it was deferred before'
   ]);
 });
 
-test('one that could not be sent gives back those that it included', async () => {
+test('a mail that fails gives back those that were merged into it', async () => {
   const { sql } = database;
   await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
   const [first, second] = [await deactivated(), await deactivated()];
@@ -144,7 +144,7 @@ test('one that could not be sent gives back those that it included', async () =>
   expect(server.mails).toHaveLength(1);
 });
 
-test('sent together, but not all recorded: the next try records them, and none is mailed again', async () => {
+test('merged mails that were only partly recorded are recorded by the next try, and not sent again', async () => {
   const { sql } = database;
   await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
   const [first, second, third] = [await deactivated(), await deactivated(), await deactivated()];
@@ -167,7 +167,7 @@ test('sent together, but not all recorded: the next try records them, and none i
   expect(server.mails).toHaveLength(1);
 });
 
-test('a silent mail server holds a quarter of the places of Waybill’s own steps, not all; the other mails follow', async () => {
+test('a silent mail server holds a quarter of the places, and the other mails follow', async () => {
   const { eshopId: other } = await createEshop(database.sql, { name: 'Other', email: 'other@shop.example' });
   const webhooks: number[] = [];
   for (let index = 0; index < 40; index += 1)
@@ -195,12 +195,12 @@ test('a silent mail server holds a quarter of the places of Waybill’s own step
   expect(asked).toBe(40);
 });
 
-test('a clock that was set back by an hour defers nothing', async () => {
+test('a mail is not deferred because the clock was set back by an hour', async () => {
   await database.sql`update eshops set mails_until = now() + interval '3 hours' where id = ${eshopId}`;
   expect(await mailOf(await deactivated())).toBeNull();
 });
 
-test('a mail that the mail server did not accept costs nothing of the budget', async () => {
+test('a mail that the server did not accept costs no budget', async () => {
   const webhookId = await deactivated();
   server.behavior.refuseRecipient = 451;
   for (let tries = 0; tries < 22; tries += 1) {
@@ -210,7 +210,7 @@ test('a mail that the mail server did not accept costs nothing of the budget', a
   expect(await mailOf(webhookId)).toBeNull();
 });
 
-test('deferred warnings are merged, except one with nothing left to warn of', async () => {
+test('deferred warnings are merged, except one that no longer applies', async () => {
   const { sql } = database;
   for (let index = 0; index < 23; index += 1) await failingWebhook(sql, eshopId);
   await decideWarnings(sql, warningTimes(defaultRetryPolicy));

@@ -55,7 +55,7 @@ const claimed = async () =>
   (await claimLateMails(database.sql, 30_000, 100)).filter((mail) => mail.webhookId === webhookId);
 const alarms = () => logged.filter(({ alarm }) => alarm !== undefined);
 
-test('a mail taken is recorded, and not sent again when the activity is repeated', async () => {
+test('a sent mail is recorded, and not repeated with its activity', async () => {
   await deactivated(0);
 
   await mailIt();
@@ -65,7 +65,7 @@ test('a mail taken is recorded, and not sent again when the activity is repeated
   expect(await recorded()).toMatchObject({ outcome: 'sent', settledAt: expect.any(Date) });
 });
 
-test('refused for good for less than a day: tried again, however old the deactivation, in case the mail server is fixed', async () => {
+test('a mail that was refused for less than a day is tried again, in case the server is fixed', async () => {
   await deactivated(72);
   server.behavior.refuseRecipient = 550;
 
@@ -81,9 +81,9 @@ test('refused for good for less than a day: tried again, however old the deactiv
 });
 
 test.each([
-  ['the recipient', { refuseRecipient: 550 }, 'the mail server refused the recipient (EENVELOPE, 550)'],
-  ['the text', { refuseText: 554 }, 'the mail server refused the message (EMESSAGE, 554)'],
-])('%s refused for good for a day: given up, recorded and an alarm', async (_what, behavior, message) => {
+  ['recipient', { refuseRecipient: 550 }, 'the mail server refused the recipient (EENVELOPE, 550)'],
+  ['text', { refuseText: 554 }, 'the mail server refused the message (EMESSAGE, 554)'],
+])('a mail whose %s is refused for a day is given up, with an alarm', async (_what, behavior, message) => {
   await deactivated(72);
   Object.assign(server.behavior, behavior);
   await expect(mailIt()).rejects.toThrow(message);
@@ -104,7 +104,7 @@ test.each([
   expect(JSON.stringify(logged)).not.toContain('shop.example');
 });
 
-test('a mail server that refuses our sender has refused no mail: each is tried again, however long ago it first was', async () => {
+test('a refusal of our sender is not one of the mail, which is tried again', async () => {
   await deactivated(72);
   server.behavior.refuseSender = 550;
   const message = 'the mail server refused our sender (EENVELOPE, 550)';
@@ -117,7 +117,7 @@ test('a mail server that refuses our sender has refused no mail: each is tried a
   expect(alarms()).toEqual([]);
 });
 
-test('a mail that comes after the webhook was activated again says so, and asks for nothing', async () => {
+test('a mail after a new activation says so, and asks for nothing', async () => {
   await deactivated(3);
   const { sql } = database;
   await sql`update webhooks set active = true, generation = 2 where id = ${webhookId}`;
@@ -129,7 +129,7 @@ test('a mail that comes after the webhook was activated again says so, and asks 
   expect(text).not.toContain('reactivate');
 });
 
-test('only rejections for a whole day count: another failure in between begins the day again', async () => {
+test('another failure in between restarts the day of refusals', async () => {
   await deactivated(72);
   server.behavior.refuseRecipient = 550;
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
@@ -143,7 +143,7 @@ test('only rejections for a whole day count: another failure in between begins t
   expect(await recorded()).toMatchObject({ outcome: null });
 });
 
-describe('an address that the mail server refuses, after waybill eshop update', () => {
+describe('an address corrected by waybill eshop update', () => {
   const corrected = async () => {
     const [row] = await database.sql<{ eshopId: number }[]>`
       select eshop_id from webhooks where id = ${webhookId}`;
@@ -151,7 +151,7 @@ describe('an address that the mail server refuses, after waybill eshop update', 
     return await runWaybill(['eshop', 'update', ...change], { DATABASE_URL: database.url });
   };
 
-  test('gets the mail that was given up: the reconciler takes it up again', async () => {
+  test('a mail that was given up is sent to the new address', async () => {
     await deactivated(72);
     // Its workflow has ended, as after giving up.
     await database.sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
@@ -171,7 +171,7 @@ describe('an address that the mail server refuses, after waybill eshop update', 
     expect(await corrected()).not.toContain('given up');
   });
 
-  test('has a day of its own', async () => {
+  test('the new address has a day of its own', async () => {
     await deactivated(72);
     server.behavior.refuseRecipient = 550;
     await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
@@ -181,7 +181,7 @@ describe('an address that the mail server refuses, after waybill eshop update', 
     expect(await recorded()).toMatchObject({ outcome: null });
   });
 
-  test('gets a warning as well, but nothing from more than a week ago', async () => {
+  test('other notices that were given up within a week are sent, too', async () => {
     await deactivated(72);
     const given = async (ago: string) => {
       const [row] = await database.sql<{ id: string }[]>`
@@ -198,7 +198,7 @@ describe('an address that the mail server refuses, after waybill eshop update', 
   });
 });
 
-test('a webhook that was deleted meanwhile: nobody is asked to activate it, and the mail is not looked for again', async () => {
+test('a mail about a webhook that was deleted meanwhile is dropped', async () => {
   await deactivated(3);
   const { sql } = database;
   await sql`update webhooks set deleted_at = now() where id = ${webhookId}`;
@@ -212,7 +212,7 @@ test('a webhook that was deleted meanwhile: nobody is asked to activate it, and 
   expect(await claimed()).toEqual([]);
 });
 
-test('a mail server that is unavailable is tried for longer than a day', async () => {
+test('an unavailable mail server is tried for longer than a day', async () => {
   // The overview names the error of the oldest one.
   await database.sql`update notices set outcome = 'dropped', settled_at = now() where outcome is null`;
   await deactivated(72);

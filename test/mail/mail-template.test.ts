@@ -50,7 +50,7 @@ const links = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, hr
 
 const api = await apiOfFile();
 
-test('a warning says since when, how often, the last error, what is held up, when it will be deactivated, and what to do', () => {
+test('a warning says since when, how often and why, what is open, what follows and what to do', () => {
   const { text, subject, messageId, to } = mailOf(warningMail(warning), null);
   expect({ subject, messageId, to }).toEqual({
     subject: 'Webhook 7 (CREATE_ORDER) is failing',
@@ -87,7 +87,7 @@ test.each([
   ],
   ['active again', true, 'it was inactive create no deliveries', 'To have them delivered'],
 ])(
-  'a deactivation mail about a webhook that is %s says how to count and recover the events it missed',
+  'a deactivation mail about a webhook that is %s says how to recover missed events',
   (_, activeAgain, missed, recovered) => {
     const { text } = mailOf(deactivationMail({ ...deactivation, activeAgain }), null);
     expect(text).toContain(missed);
@@ -99,7 +99,7 @@ test.each([
   },
 );
 
-test('HTML in a URL, an error or a name is shown and never rendered', () => {
+test('HTML in a URL, an error or a name is escaped', () => {
   for (const { html } of mails('https://waybill.example')) {
     expect(html).not.toMatch(/<(img|script|b)[\s>/]/i);
     expect(html).toContain('&lt;img/src=x/onerror=alert(1)&gt;');
@@ -112,7 +112,7 @@ test('an error of several lines cannot add lines to the text', () => {
   for (const { text } of mails(null)) expect(text).not.toMatch(/^X-Planted/m);
 });
 
-test('with PUBLIC_URL requests are whole addresses, and link to where the documentation describes them', async () => {
+test('with PUBLIC_URL, requests are whole addresses and link to their documentation', async () => {
   for (const { text, html } of mails('https://waybill.example/base')) {
     expect(text).toMatch(/https:\/\/waybill\.example\/base\/v21\/(webhooks|deliveries)\//);
     expect(text).toContain('https://waybill.example/base/docs');
@@ -127,7 +127,7 @@ test('with PUBLIC_URL requests are whole addresses, and link to where the docume
   }
 });
 
-test('without it they are paths, and nothing is linked', () => {
+test('without PUBLIC_URL, requests are paths, and nothing is linked', () => {
   for (const { text, html } of mails(null)) {
     expect(links(html)).toEqual([]);
     expect(text).toMatch(/^ {2}(PUT|GET|POST) \/v21\//m);

@@ -52,7 +52,7 @@ async function recorded(id: string) {
   return row;
 }
 
-test('mailed in text and HTML, and not again when the activity is repeated', async () => {
+test('a warning is mailed in text and HTML, and not repeated with its activity', async () => {
   const id = await failing();
   expect(await mailIt(id)).toEqual({ outcome: 'sent' });
   expect(await mailIt(id)).toEqual({ outcome: 'endedBefore' });
@@ -75,7 +75,7 @@ test('mailed in text and HTML, and not again when the activity is repeated', asy
   expect(await recorded(id)).toMatchObject({ outcome: 'sent' });
 });
 
-test('of lost secrets: one mail that names all webhooks of the e-shop, also where it wants no warnings', async () => {
+test('lost secrets are one mail that names all webhooks, even if warnings are turned off', async () => {
   const { sql } = database;
   await failing();
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
@@ -108,7 +108,7 @@ test('of lost secrets: one mail that names all webhooks of the e-shop, also wher
   expect(mail.text).not.toContain(`Webhook ${gone}`);
 });
 
-test('of a lost signing key alone: the mail asks for no new secret', async () => {
+test('a mail about a lost signing key alone asks for no new secret', async () => {
   const { sql } = database;
   const lost = [{ id: webhookId, secret: false, headers: [], signingKey: true }];
   const [row] = await sql<{ id: string }[]>`
@@ -124,7 +124,7 @@ test('of a lost signing key alone: the mail asks for no new secret', async () =>
   }
 });
 
-test('of a lost secret of notices alone: the mail asks for a new one, unless no URL gets notices any more', async () => {
+test('a mail about a lost notice secret asks for a new one, unless the URL was removed', async () => {
   const { sql } = database;
   ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' }));
   const lose = async () => {
@@ -157,13 +157,13 @@ async function changedMeanwhile(change: () => Promise<unknown>): Promise<void> {
   expect(await recorded(id)).toMatchObject({ outcome: 'dropped' });
 }
 
-test('a delivery was accepted before the mail server was back: dropped, and nobody is mailed', () =>
+test('a warning is dropped if a delivery was accepted before the mail server was back', () =>
   changedMeanwhile(async () => {
     const good = await fireDelivery(database.sql, { eshopId, webhookId });
     await makeAttempt(database.sql, good, 1, accepted);
   }));
 
-test('the webhook is paused: nobody is mailed until the pause is over', async () => {
+test('a warning about a paused webhook waits for the end of the pause', async () => {
   const id = await failing();
   const { sql } = database;
   await pauseWebhook(sql, eshopId, webhookId, new Date(Date.now() + 3_600_000));
@@ -173,10 +173,10 @@ test('the webhook is paused: nobody is mailed until the pause is over', async ()
   expect(await mailIt(id)).toEqual({ outcome: 'sent' });
 });
 
-test('the webhook was deactivated before the mail server was back: dropped, and nobody is mailed', () =>
+test('a warning is dropped if the webhook was deactivated before the mail server was back', () =>
   changedMeanwhile(() => setActive(database.sql, eshopId, webhookId, false)));
 
-test('refused for good for a day: given up, recorded and an alarm that names no address', async () => {
+test('a warning that is refused for a day is given up, with an alarm that names no address', async () => {
   const id = await failing();
   server.behavior.refuseRecipient = 550;
   await expect(mailIt(id)).rejects.toMatchObject({ responseCode: 550 });

@@ -30,7 +30,7 @@ const deactivation: Deactivation = {
   email: 'orders@shop.example',
 };
 
-test('the complete mail of a deactivation reaches the e-shop through the mail server', async () => {
+test('a deactivation mail reaches the e-shop through the mail server', async () => {
   const server = await mailServerOfTest();
   const mailer = mailerTo(server, FROM);
 
@@ -59,7 +59,7 @@ test('the complete mail of a deactivation reaches the e-shop through the mail se
   }
 });
 
-test('a mail after 410 says that the receiver asked for it', () => {
+test('a mail after a 410 says that the receiver asked for it', () => {
   const { text } = mailOf(
     deactivationMail({ ...deactivation, reason: 'gone', attemptsMade: 1, lastError: null }),
     null,
@@ -69,7 +69,7 @@ test('a mail after 410 says that the receiver asked for it', () => {
   expect(text).toContain('(1 attempt)');
 });
 
-test('a comma in an address does not make two recipients of it', async () => {
+test('a comma in an address does not add a recipient', async () => {
   const server = await mailServerOfTest();
   const mailer = mailerTo(server, FROM);
 
@@ -80,7 +80,7 @@ test('a comma in an address does not make two recipients of it', async () => {
   expect(server.mails.flatMap(({ to }) => to).filter((to) => to === 'b@shop.example')).toEqual([]);
 });
 
-test('a mail server that is unavailable is an error without its URL', async () => {
+test('the error of an unavailable mail server hides its URL', async () => {
   const mailer = createMailer({
     smtpUrl: 'smtp://user:geheim@127.0.0.1:1',
     from: FROM,
@@ -129,7 +129,7 @@ test('a mail sent again after a crash is still one file', async () => {
   expect(await readdir(directory)).toHaveLength(1);
 });
 
-test('a folder that cannot be written is an error', async () => {
+test('an unwritable folder is an error', async () => {
   const file = join(await folderOfTest('waybill-mail-'), 'a-file');
   await writeFile(file, '');
   const mailer = createMailer({ from: FROM, directory: join(file, 'mail') });

@@ -60,7 +60,7 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
   await chat.close();
 });
 
-test('each e-shop has one place, and those for whom there is none ask again one after the other', () => {
+test('each e-shop has one place, and those without one ask again one after another', () => {
   let now = 0;
   const { enter, leave } = createNoticePlaces(() => now);
   for (let eshopId = 1; eshopId <= MAX_NOTICES_AT_ONCE; eshopId += 1) expect(enter(eshopId)).toBeNull();

@@ -44,7 +44,7 @@ const pending = (kind: string) =>
 const failing = () => failingWebhook(database.sql, eshopId);
 const decide = () => decideWarnings(database.sql, warningTimes(defaultRetryPolicy));
 
-test('one that was accepted, but not recorded, counts as sent, also when its reason is over by then', async () => {
+test('an accepted but unrecorded notice counts as sent, even if its reason is over by then', async () => {
   const { sql } = database;
   const { deliveryId } = await failing();
   await decide();
@@ -60,7 +60,7 @@ test('one that was accepted, but not recorded, counts as sent, also when its rea
   expect(await sql`select from notices where id = ${id} and outcome = 'sent'`).toHaveLength(1);
 });
 
-test('a further address refused for a day is given up without an alarm', async () => {
+test('a further address that is refused for a day is given up without an alarm', async () => {
   const { sql } = database;
   await addAddress(sql, eshopId, 'typo@shop.example');
   await failing();
@@ -77,7 +77,7 @@ test('a further address refused for a day is given up without an alarm', async (
   expect(JSON.stringify(logged)).not.toContain('alarm');
 });
 
-test('twelve deactivations for two further addresses: twenty mails, then one for each that tells the rest', async () => {
+test('twelve deactivations for two further addresses send twenty mails, then one to each for the rest', async () => {
   const { sql } = database;
   for (const address of ['a@shop.example', 'b@shop.example']) await addAddress(sql, eshopId, address);
   for (let index = 0; index < 12; index += 1) {
@@ -107,7 +107,7 @@ test('twelve deactivations for two further addresses: twenty mails, then one for
   ).toEqual(['a@shop.example', 'b@shop.example']);
 });
 
-test('neither a warning that no longer applies nor its end is sent', async () => {
+test('a warning that no longer applies is not sent, and neither is its end', async () => {
   const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   const { deliveryId } = await failing();
@@ -121,7 +121,7 @@ test('neither a warning that no longer applies nor its end is sent', async () =>
   expect(server.mails).toEqual([]);
 });
 
-test('warned, and recovered: one notice, with the time of the delivery that was accepted', async () => {
+test('a recovery after a warning is one notice, with the time of the accepted delivery', async () => {
   const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   const { webhookId, deliveryId } = await failing();
@@ -142,7 +142,7 @@ test('warned, and recovered: one notice, with the time of the delivery that was 
   expect(await sql`select from unhealthy_webhooks where webhook_id = ${webhookId}`).toHaveLength(0);
 });
 
-test('one delivery that failed while others were accepted: well once that one is delivered', async () => {
+test('a failing delivery among accepted ones counts as recovered once it is delivered', async () => {
   const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
@@ -163,7 +163,7 @@ test('one delivery that failed while others were accepted: well once that one is
   expect(await pending('recovered')).toHaveLength(1);
 });
 
-test('an e-shop that wants none of a kind gets none, nor one that changes its mind in time', async () => {
+test('an e-shop gets no notices of a kind that it turned off, even if it did so in between', async () => {
   const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   await sql`update eshops set recovered_notices = false where id = ${eshopId}`;
