@@ -21,7 +21,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'A name with one exempt address opens connections to its private ones.',
     caughtBy: catchers(
       'test/delivery/connections.test.ts',
-      'private destinations an exempt range lets a name through to its exempt addresses alone',
+      'private destinations an exempt range allows only the exempt addresses of a name',
     ),
   },
   {

@@ -20,7 +20,7 @@ export const tenantDefects: readonly Defect[] = [
     text: `    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.\n    await c.var.api.get(DeliveryWithAttempts, \`/v21/deliveries/\${piece(id)}\`);\n`,
     replacement: '',
     noticed: 'An e-shop gives up the deliveries of another.',
-    caughtBy: catchers('test/console/security.test.ts', 'what belongs to another e-shop does not exist'),
+    caughtBy: catchers('test/console/security.test.ts', 'pages and actions of another e-shop do not exist'),
   },
   {
     name: 'console-records-of-others',
@@ -28,7 +28,7 @@ export const tenantDefects: readonly Defect[] = [
     text: `from \${table} t where t.eshop_id = \${eshopId} \${behind}`,
     replacement: `from \${table} t where t.eshop_id is not null and \${eshopId}::int is not null \${behind}`,
     noticed: 'An e-shop sees the orders of every other.',
-    caughtBy: catchers('test/console/security.test.ts', 'what belongs to another e-shop does not exist'),
+    caughtBy: catchers('test/console/security.test.ts', 'pages and actions of another e-shop do not exist'),
   },
   {
     name: 'console-counts-of-others',
@@ -49,7 +49,7 @@ export const tenantDefects: readonly Defect[] = [
     noticed: 'A user of the warehouse sees e-shops that nobody gave it.',
     caughtBy: catchers(
       'test/console/warehouse.test.ts',
-      'others other e-shops do not exist, whether they are there or not',
+      'e-shops of others other e-shops get the same 404 as unknown ones',
     ),
   },
   {
@@ -60,7 +60,7 @@ export const tenantDefects: readonly Defect[] = [
     noticed: 'The list of all deliveries shows those of other e-shops.',
     caughtBy: catchers(
       'test/console/warehouse.test.ts',
-      'others other e-shops are in no list of all, and nothing is asked of their deliveries',
+      'e-shops of others other e-shops are in no list, and no action reaches their deliveries',
     ),
   },
 ];

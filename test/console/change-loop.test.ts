@@ -9,7 +9,7 @@ import { apiOfFile } from '../support/lifetimes.ts';
 
 const api = await apiOfFile();
 
-test('with a link to it, to its own e-shop alone', async () => {
+test('the overview links to a record that changes in a loop, for its own e-shop alone', async () => {
   const { shop } = api.eshop;
   await stockedProducts(api.eshop);
   await shop.request('POST', '/v21/orders', minimalOrder('10001'));

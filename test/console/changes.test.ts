@@ -10,7 +10,7 @@ const api = await apiOfFile();
 const { ask } = visitorOf(consoleOf(api.deps));
 await signIn(ask, await newPerson(api.sql, api.eshop.eshopId, 'shop'));
 
-test('an update has its fields, a creation has none', async () => {
+test('pages name who made a change and its fields; a creation has none', async () => {
   await stockedProducts(api.eshop);
   await createWebhook(api.shop, { additionalTypes: ['UPDATE_ORDER_STATUS'], skipOwn: false });
   await api.shop('POST', '/v21/orders', minimalOrder('1'));

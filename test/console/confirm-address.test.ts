@@ -50,7 +50,7 @@ async function linkOf(): Promise<string> {
 
 const visitor = () => visitorOf(consoleOf(api.deps, { publicUrl }));
 
-test('opening the link confirms nothing, its button does, without signing in; again it only says so', async () => {
+test('opening the link confirms nothing; its button does, without signing in', async () => {
   await patch(['on-call@shop.example']);
   const path = await linkOf();
   expect(server.mails.at(-1)?.to).toEqual(['on-call@shop.example']);
@@ -75,7 +75,7 @@ test('opening the link confirms nothing, its button does, without signing in; ag
   expect(await confirmed()).toBe(at);
 });
 
-test('expired, removed and made-up links get the same page, and confirm nothing', async () => {
+test('expired, removed and invented links get the same page, and confirm nothing', async () => {
   await patch(['on-call@shop.example']);
   const path = await linkOf();
   const { ask } = visitor();
@@ -97,7 +97,7 @@ test('expired, removed and made-up links get the same page, and confirm nothing'
   expect((await ask(second, {})).status).toBe(200);
 });
 
-test('in the database there are only hashes of tokens', async () => {
+test('the database contains only hashes of tokens', async () => {
   await patch(['on-call@shop.example']);
   const token = (await linkOf()).slice(-43);
   const rows = await api.sql<{ row: string }[]>`
@@ -106,7 +106,7 @@ test('in the database there are only hashes of tokens', async () => {
   for (const { row } of rows) expect(row).not.toContain(token);
 });
 
-test('an address that was removed before its mail was sent gets none', async () => {
+test('an address that was removed before its mail was sent gets no mail', async () => {
   await patch(['on-call@shop.example']);
   await patch([]);
   const before = server.mails.length;

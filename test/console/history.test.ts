@@ -18,7 +18,7 @@ async function textAt(path: string): Promise<string> {
   return text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 }
 
-test('the events of a record stand in their order, each with what it waits for', async () => {
+test('the events of a record are listed in order, each with what it waits for', async () => {
   const { sql, shop } = api;
   for (const webhookType of ['CREATE_ORDER', 'UPDATE_ORDER']) {
     const webhook = { url: 'https://shop.example/hook', webhookType, method: 'POST', active: true };

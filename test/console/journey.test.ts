@@ -47,7 +47,7 @@ beforeEach(async () => {
 });
 afterEach(() => page?.context().close());
 
-test('a developer creates a webhook, tests it, sees a delivery fail, fixes the receiver, redelivers and sees it arrive', async () => {
+test('a developer creates and tests a webhook, fixes its receiver, redelivers and recovers', async () => {
   receiver.respond({
     status: 500,
     body: '<script>window.stolen = true</script><b>no such table: orders</b>',
@@ -133,7 +133,7 @@ test('a developer creates a webhook, tests it, sees a delivery fail, fixes the r
   expect(receiver.requests.at(-1)?.text).toContain('10002');
 });
 
-test('a page of an e-shop that is taken away says so instead of keeping its contents', async () => {
+test('a live page says when its e-shop is taken away, and drops its contents', async () => {
   const other = await createEshopWithUsers(sql, { name: 'Other shop', email: 'other@example.test' });
   const [user] = await sql<{ id: number }[]>`
     select id from users where eshop_id = ${worker.eshopId} and username = ${worker.username}`;

@@ -28,7 +28,7 @@ async function signedIn(as: Person = person) {
   return ask;
 }
 
-test('a person chooses which notices are sent and to whom; a new secret is shown once', async () => {
+test('a user chooses notices and recipients; a new secret is shown once', async () => {
   const ask = await signedIn();
   const page = await ask('/console/notices');
   expect(page.text).toContain('on-call@shop.example');
@@ -51,7 +51,7 @@ test('a person chooses which notices are sent and to whom; a new secret is shown
   expect((await ask('/console/notices')).text).not.toContain('whsec_');
 });
 
-test('shows what the API refuses, and keeps what was typed', async () => {
+test('a refused form shows its problems, and keeps the input', async () => {
   const ask = await signedIn();
   const { csrf } = await ask('/console/notices');
   const refused = await ask('/console/notices', { csrf, emails: 'nobody', url: '', format: 'text' });
@@ -60,7 +60,7 @@ test('shows what the API refuses, and keeps what was typed', async () => {
   expect(refused.text).toContain('nobody</textarea>');
 });
 
-test('notices, with their recipients and outcomes, is on both pages, and on no page of another e-shop', async () => {
+test('both pages list notices with recipients and outcomes, and none of another e-shop', async () => {
   const ask = await signedIn();
   for (const path of ['/console/notices', `/console/webhooks/${webhookId}`]) {
     const { text } = await ask(path);
@@ -79,7 +79,7 @@ test('notices, with their recipients and outcomes, is on both pages, and on no p
   expect(theirs.text).not.toContain('on-call@shop.example');
 });
 
-test('waybill eshop notices lists the same for operators', async () => {
+test('`waybill eshop notices` lists the same for operators', async () => {
   const run = (...more: string[]) =>
     runWaybill(['eshop', 'notices', '--eshop', String(api.eshop.eshopId), ...more], {
       DATABASE_URL: api.database.url,

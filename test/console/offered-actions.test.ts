@@ -60,7 +60,7 @@ test.each<[string, () => Promise<unknown>, readonly ActionName[]]>([
   ['waiting for its next attempt', async () => {}, ['tryNow', 'hold', 'giveUp']],
   ['held by an operator', holdIt, ['resume', 'giveUp']],
   ['held by its inactive webhook', switchOff, ['hold', 'giveUp']],
-  ['held by both', () => holdIt().then(switchOff), ['resume', 'giveUp']],
+  ['held by an operator and by its inactive webhook', () => holdIt().then(switchOff), ['resume', 'giveUp']],
   [
     'being attempted',
     () => api.sql`
@@ -69,7 +69,7 @@ test.each<[string, () => Promise<unknown>, readonly ActionName[]]>([
     ['hold', 'giveUp'],
   ],
   [
-    'given up, and not ended yet',
+    'given up, but not ended yet',
     () => ask('giveUp', seeded.retrying, { by: 'anna', reason: 'too late' }),
     [],
   ],
@@ -79,7 +79,7 @@ test.each<[string, () => Promise<unknown>, readonly ActionName[]]>([
       api.sql`update deliveries set state = 'canceled', finished_at = now() where id = ${seeded.retrying}`,
     [],
   ],
-])('of a delivery that is %s', async (_, arrange, offered) => {
+])('a delivery that is %s offers exactly the actions that would be accepted', async (_, arrange, offered) => {
   const path = `/console/deliveries/${seeded.retrying}`;
   await reset();
   await arrange();
@@ -103,9 +103,13 @@ test.each<[string, () => Promise<unknown>, string | undefined]>([
   ['held by its inactive webhook', switchOff, 'Activate webhook'],
   ['delivered', () => end('delivered'), undefined],
   ['given up', () => end('canceled'), 'Redeliver'],
-  ['failed, its webhook inactive', () => end('failed').then(switchOff), 'Activate webhook'],
-  ['failed, its webhook deactivated then and active again', () => end('failed').then(deactivated), 'Recover'],
-])('the next useful step for one that is %s comes first', async (_, arrange, step) => {
+  ['failed, with its webhook inactive', () => end('failed').then(switchOff), 'Activate webhook'],
+  [
+    'failed, with its webhook deactivated then and active again',
+    () => end('failed').then(deactivated),
+    'Recover',
+  ],
+])('a delivery that is %s shows its most useful step first', async (_, arrange, step) => {
   await reset();
   await arrange();
   expect(mainOf((await shop.ask(`/console/deliveries/${seeded.retrying}`)).text)).toBe(step);

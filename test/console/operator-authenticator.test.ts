@@ -50,7 +50,7 @@ async function entered(headers: Record<string, string> = {}) {
   return { ...mine, answer };
 }
 
-test('the link is exchanged for a cookie that scripts and other sites cannot use, and leads to all e-shops', async () => {
+test('the link is exchanged for a cookie that scripts and other sites cannot use', async () => {
   const { answer, cookies, ask } = await entered();
   const [cookie = ''] = answer.set;
   for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/console']) expect(cookie).toContain(part);
@@ -71,7 +71,7 @@ test('the link opens once', async () => {
   expect((await late.ask('/console/all')).status).toBe(403);
 });
 
-test('the link is not used up by a request that only checks whether it exists', async () => {
+test('a HEAD request does not use up the link', async () => {
   const answer = await site.fetch(
     new Request(`${ORIGIN}${path}`, { method: 'HEAD', headers: { host: new URL(ORIGIN).host } }),
   );
@@ -79,7 +79,7 @@ test('the link is not used up by a request that only checks whether it exists', 
   await entered();
 });
 
-test('no link but the one that was printed opens anything, or uses that one up', async () => {
+test('no other link opens anything, or uses up the printed one', async () => {
   const guess = visitorOf(site, ORIGIN);
   const wrong = `${path.slice(0, -1)}${path.endsWith('A') ? 'B' : 'A'}`;
   for (const other of [wrong, '/console/enter', '/console/enter?token=']) {
@@ -89,7 +89,7 @@ test('no link but the one that was printed opens anything, or uses that one up',
   await entered();
 });
 
-test('without the cookie nothing is shown or done, and there is no other way in', async () => {
+test('without the cookie, nothing is shown or done', async () => {
   const stranger = visitorOf(site, ORIGIN);
   for (const page of ['/console', '/console/all', '/console/all/recoveries', '/console/webhooks']) {
     expect([page, (await stranger.ask(page)).status]).toEqual([page, 403]);
@@ -103,14 +103,14 @@ test('without the cookie nothing is shown or done, and there is no other way in'
   expect([live.status, live.headers.get('hx-refresh')]).toEqual([401, 'true']);
 });
 
-describe('by another name', () => {
+describe('host names', () => {
   test.each([
     'evil.example',
     'evil.example:4711',
     '127.0.0.1.evil.example:4711',
     'localhost.evil.example',
     '',
-  ])('to another name made to lead to this machine nothing is answered: %s', async (host) => {
+  ])('a foreign name made to lead to this machine is refused: %s', async (host) => {
     const { cookies } = await entered();
     const rebound = visitorOf(site, ORIGIN, cookies);
     for (const page of ['/console/all', path, '/console/assets/console.css']) {
@@ -120,7 +120,7 @@ describe('by another name', () => {
   });
 
   test.each(['127.0.0.1:9000', 'localhost:9000', 'LOCALHOST', '[::1]:9000'])(
-    'that is its own it is served, also through a tunnel with another port: %s',
+    'a local name is accepted, even with the port of a tunnel: %s',
     async (host) => {
       const { ask } = await entered({ host });
       expect((await ask('/console/all', undefined, { host })).status).toBe(200);
@@ -128,9 +128,9 @@ describe('by another name', () => {
   );
 });
 
-describe('pages of others', () => {
+describe('other sites', () => {
   test.each(['cross-site', 'same-site'])(
-    'pages of other sites read nothing and send nothing: %s',
+    'a request from another site reads and changes nothing: %s',
     async (site) => {
       const { ask } = await entered();
       const headers = { 'sec-fetch-site': site };
@@ -142,7 +142,7 @@ describe('pages of others', () => {
     },
   );
 
-  test('a form without the token of this session is refused, with it it is taken', async () => {
+  test('a form is accepted only with the token of its session', async () => {
     const { ask } = await entered();
     const asked = 'pause 01994ab0-0000-7000-8000-000000000001';
     for (const csrf of ['', 'A'.repeat(43), `${'A'.repeat(43)}.1`]) {
@@ -155,7 +155,7 @@ describe('pages of others', () => {
     expect(controlled).toEqual(['pause 01994ab0-0000-7000-8000-000000000001 stock-taking (anna)']);
   });
 
-  test('a reason that got past its field is refused for its length, and the form can be sent again', async () => {
+  test('a reason of more than 500 characters is refused, and the form can be sent again', async () => {
     const { ask } = await entered();
     const id = '01994ab0-0000-7000-8000-000000000001';
     const { csrf } = await ask('/console/all/recoveries');
@@ -173,7 +173,7 @@ describe('pages of others', () => {
     expect((await ask('/console/all/recoveries', shorter)).status).toBe(200);
   });
 
-  test('pages of others get no access by any header and may not frame it, and its own load nothing from elsewhere', async () => {
+  test('other sites can neither read nor frame a page, and its own loads nothing from elsewhere', async () => {
     const { ask } = await entered();
     const { headers } = await ask('/console/all', undefined, { origin: 'http://evil.example' });
     expect(headers.get('access-control-allow-origin')).toBeNull();
@@ -191,7 +191,7 @@ describe('pages of others', () => {
   });
 });
 
-test('signing out ends it, and a cookie that was made up is none', async () => {
+test('signing out ends the session, and an invented cookie opens none', async () => {
   const { ask, cookies } = await entered();
   const thief = visitorOf(site, ORIGIN, new Map(cookies));
   const forged = visitorOf(
@@ -206,7 +206,7 @@ test('signing out ends it, and a cookie that was made up is none', async () => {
   expect((await ask('/console/all')).status).toBe(403);
 });
 
-test('the pages of operators are in no other console', async () => {
+test('the pages of operators exist in no other console', async () => {
   const { eshopId } = api.eshop;
   const worker = await newPerson(api.sql, eshopId, 'warehouse');
   const { eshopId: second } = await api.newEshop();

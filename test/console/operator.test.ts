@@ -44,14 +44,14 @@ afterAll(async () => {
   await served?.catch(() => {});
 });
 
-test('where no recovery is under way, no form for a reason takes room', async () => {
+test('the form for a reason is hidden while no recovery is under way', async () => {
   await page.getByRole('link', { name: 'Recoveries', exact: true }).click();
   await page.getByText('No recoveries yet').waitFor();
   expect(await page.locator('form[hidden]').isVisible()).toBe(false);
   await page.goto(`${origin}/console/all`);
 });
 
-test('an operator finds an incident, fixes it, recovers what was lost, and sees it arrive', async () => {
+test('an operator finds an incident, fixes it, recovers the lost events and sees them arrive', async () => {
   receiver.respond({ status: 503, body: '<script>window.stolen = true</script>' });
   await stack.createWebhook(`${receiver.url}/receivings`, { type: 'CREATE_RECEIVING' });
   const name = `${new URL(receiver.url).host}/receivings`;
@@ -88,7 +88,7 @@ test('an operator finds an incident, fixes it, recovers what was lost, and sees 
   expect(await page.evaluate('window.stolen')).toBeUndefined();
 });
 
-test('failing deliveries are held, resumed and tried at once, and it is recorded who asked and why', async () => {
+test('failing deliveries are held, resumed and tried at once, with author and reason recorded', async () => {
   // Far away: whatever follows is due to the actions.
   receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
   await stack.createWebhook(`${receiver.url}/returns`, { type: 'CREATE_RETURN' });
@@ -125,7 +125,7 @@ test('failing deliveries are held, resumed and tried at once, and it is recorded
   await page.getByText('Held by anna: stock-taking').waitFor();
 });
 
-test('a recovery is paused with a reason that its e-shop reads, resumed, and canceled', async () => {
+test('a recovery is paused with a reason that its e-shop reads, resumed and canceled', async () => {
   receiver.respond({ status: 200 });
   const { id } = await stack.createWebhook(`${receiver.url}/products`, { type: 'CREATE_PRODUCT' });
   const name = `${new URL(receiver.url).host}/products`;
@@ -156,7 +156,7 @@ test('a recovery is paused with a reason that its e-shop reads, resumed, and can
 });
 
 describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
-  test('every screen is accessible, fits, and breaks no rule of its own content security policy', async () => {
+  test('every screen is accessible, fits, and keeps its content security policy', async () => {
     const complaints: string[] = [];
     const look = await context.newPage();
     look.on('pageerror', (error) => complaints.push(`${look.url()}: ${error.message}`));
@@ -186,7 +186,7 @@ describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
   });
 });
 
-test('without script it can be read and used, and confirms what cannot be undone', async () => {
+test('the console works without scripts, and asks before irreversible actions', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
   const [third = ''] = await stack.fire('RT-3', { eshopReturnId: 'RT-3' }, 'CREATE_RETURN');
   await stack.untilState(third, 'retrying');

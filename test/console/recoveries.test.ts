@@ -33,7 +33,7 @@ async function act(action: string): Promise<string> {
   return said.replaceAll(/<[^>]*>/g, '');
 }
 
-test('one under way is paused and resumed, one that waits for its webhook is only canceled', async () => {
+test('a recovery under way can be paused; one that waits for its webhook can only be canceled', async () => {
   expect((await shown()).offered).toEqual(['Pause', 'Cancel']);
   expect(await act('pause')).toContain('The recovery is paused');
   const paused = await shown();

@@ -68,7 +68,7 @@ describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
   });
   afterAll(() => context?.close());
 
-  test('every screen is accessible, fits, and breaks no rule of its own content security policy', async () => {
+  test('every screen is accessible, fits, and keeps its content security policy', async () => {
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
@@ -93,7 +93,7 @@ describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
   });
 });
 
-test('without script, every page can be read and forms work', async () => {
+test('every page can be read without scripts, and forms work', async () => {
   const context = await browser.newContext({
     javaScriptEnabled: false,
     viewport: { width: 1000, height: 800 },
@@ -131,7 +131,7 @@ test('without script, every page can be read and forms work', async () => {
   await context.close();
 });
 
-test('a keyboard reaches the content first, and every control shows where it is', async () => {
+test('a keyboard reaches the content first, and focus is always visible', async () => {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
   const page = await context.newPage();
   await signIn(page, server.url, person);

@@ -47,7 +47,7 @@ async function signedIn(as: Person = person) {
 }
 
 describe('signing in', () => {
-  test('without signing in, nobody sees a page; after it, they reach the page that they wanted', async () => {
+  test('a page requires signing in, which then leads to that page', async () => {
     const stranger = browser();
     const answer = await stranger.ask('/console/webhooks?a=b');
     expect(answer.status).toBe(303);
@@ -68,7 +68,7 @@ describe('signing in', () => {
     'javascript:alert(1)',
     '/console/\r\nset-cookie: a=b',
     '/console/\t',
-  ])('signing in leads nowhere else: %s', async (next) => {
+  ])('signing in does not lead out of the console: %s', async (next) => {
     expect((await browser().signIn(person, { next })).headers.get('location')).toBe('/console');
   });
 
@@ -76,7 +76,7 @@ describe('signing in', () => {
     ['/console/orders/../webhooks?a=b', '/console/webhooks?a=b'],
     ['/console/\\evil.example', '/console//evil.example'],
     ['/console/orders/ž', '/console/orders/%C5%BE'],
-  ])('signing in leads to %s as it is normalized', async (next, location) => {
+  ])('signing in leads to a normalized path: %s', async (next, location) => {
     expect((await browser().signIn(person, { next })).headers.get('location')).toBe(location);
   });
 
@@ -92,7 +92,7 @@ describe('signing in', () => {
     expect(new Set(texts)).toEqual(new Set(['The e-shop, user name or password is incorrect.']));
   });
 
-  test('failures count together with those of the API, and the right password does not help either', async () => {
+  test('ten failures lock the account, even with the right password', async () => {
     const victim = await newPerson(api.sql, (await api.newEshop()).eshopId, 'shop');
     for (let failure = 0; failure < 10; failure += 1) {
       expect((await browser().signIn(victim, { password: 'wrong' })).status).toBe(401);
@@ -102,7 +102,7 @@ describe('signing in', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  describe('with limits of an address that are low', () => {
+  describe('limits per address', () => {
     afterEach(() => {
       app = consoleOf(api.deps);
     });
@@ -117,7 +117,7 @@ describe('signing in', () => {
       };
     }
 
-    test('an address that has used them up learns no more about which e-shops exist', async () => {
+    test('an address that has used up its limit learns nothing about which e-shops exist', async () => {
       const statusAt = guesser(2, '192.0.2.77');
       for (const eshop of [900_001, person.eshopId, 900_002]) {
         const statuses = [];
@@ -128,14 +128,14 @@ describe('signing in', () => {
       }
     });
 
-    test('all numbers together have ten times as much, whether they are e-shops or made up', async () => {
+    test('all e-shop numbers together have ten times the limit, whether they exist or not', async () => {
       const statusAt = guesser(1, '192.0.2.78');
       for (let made = 1; made <= 10; made += 1) expect(await statusAt(900_000 + made)).toBe(401);
       expect(await statusAt(900_011)).toBe(429);
       expect(await statusAt(person.eshopId, person)).toBe(429);
     });
 
-    test('neither a success nor what is refused unseen counts towards all numbers together', async () => {
+    test('successes and refusals do not count towards the limit of all numbers', async () => {
       const statusAt = guesser(1, '192.0.2.79');
       for (let time = 0; time < 10; time += 1) expect(await statusAt(person.eshopId, person)).toBe(303);
       expect(await statusAt(900_001)).toBe(401);
@@ -145,7 +145,7 @@ describe('signing in', () => {
     });
   });
 
-  test('ten failures say nothing about which e-shops exist', async () => {
+  test('ten failures reveal nothing about which e-shops exist', async () => {
     for (let failure = 0; failure < 10; failure += 1) {
       await browser().signIn(person, { eshop: '900001', username: 'prober', password: 'wrong' });
     }
@@ -156,21 +156,21 @@ describe('signing in', () => {
     expect(await statusAt(String(person.eshopId))).toBe(401);
   });
 
-  test('nobody signs in to an e-shop that is disabled', async () => {
+  test('a disabled e-shop cannot be signed in to', async () => {
     const { eshopId } = await api.newEshop();
     const user = await newPerson(api.sql, eshopId, 'shop');
     await api.sql`update eshops set disabled_at = now() where id = ${eshopId}`;
     expect((await browser().signIn(user)).status).toBe(401);
   });
 
-  test('a value that the database cannot store is rejected, not an internal failure', async () => {
+  test('a value that the database cannot store is a 400, not an internal failure', async () => {
     expect((await browser().signIn(person, { username: 'a\0b' })).status).toBe(400);
     const mine = await signedIn();
     for (const page of ['/console/orders?before=%00', '/console/all/deliveries?entityId=%00'])
       expect((await mine.ask(page)).status, page).toBe(400);
   });
 
-  test('the cookie is of no use to scripts, other sites and other paths; over TLS it never leaves without', async () => {
+  test('the cookie is unavailable to scripts, other sites and other paths, and Secure over TLS', async () => {
     const [plain = ''] = (await browser().signIn(person)).set.filter((line) =>
       line.startsWith('waybill_session='),
     );
@@ -212,7 +212,7 @@ describe('signing in', () => {
     expect((await attacker.ask('/console')).status).toBe(303);
   });
 
-  test('signing in again ends the session before', async () => {
+  test('signing in again ends the previous session', async () => {
     const mine = await signedIn();
     const former = browser(new Map(mine.cookies));
     await mine.signIn(person);
@@ -221,8 +221,8 @@ describe('signing in', () => {
   });
 });
 
-describe('a session ends', () => {
-  test('a session ends at the sign-out, also for anyone who has copied its cookie', async () => {
+describe('the end of a session', () => {
+  test('signing out ends the session, even for a copy of its cookie', async () => {
     const mine = await signedIn();
     const thief = browser(new Map(mine.cookies));
     const { csrf } = await mine.ask('/console');
@@ -231,9 +231,9 @@ describe('a session ends', () => {
   });
 
   test.each([
-    ['after its hours', "expires_at = now() - interval '1 second'"],
-    ['after an hour in which nobody asked for anything', "last_seen_at = now() - interval '61 minutes'"],
-  ])('%s', async (_, set) => {
+    ['at its expiry', "expires_at = now() - interval '1 second'"],
+    ['after an hour without requests', "last_seen_at = now() - interval '61 minutes'"],
+  ])('a session ends %s', async (_, set) => {
     const mine = await signedIn();
     expect((await mine.ask('/console')).status).toBe(200);
     await api.sql.unsafe(`update console_sessions set ${set}`);
@@ -242,7 +242,7 @@ describe('a session ends', () => {
     expect([live.status, live.headers.get('hx-refresh')]).toEqual([401, 'true']);
   });
 
-  test('a page that asks again by itself does not keep a session', async () => {
+  test('automatic refreshes do not prolong a session', async () => {
     const mine = await signedIn();
     const seen = async () => (await api.sql`select max(last_seen_at) as at from console_sessions`)[0]?.at;
     await api.sql`update console_sessions set last_seen_at = now() - interval '30 minutes'`;
@@ -253,7 +253,7 @@ describe('a session ends', () => {
     expect(await seen()).not.toEqual(before);
   });
 
-  test('a session ends with the password, the user, and while the e-shop is disabled', async () => {
+  test('a session ends with a new password or a deleted user, and rests while the e-shop is disabled', async () => {
     const { eshopId } = await api.newEshop();
     const other = await newPerson(api.sql, eshopId, 'shop');
     const first = await signedIn(other);
@@ -280,7 +280,7 @@ describe('a session ends', () => {
 describe('forms', () => {
   const forms = () => ['/console/sign-out', '/console/webhooks', ...acts()];
 
-  test('a form without the token of the session, with that of another, or from another site does nothing', async () => {
+  test('a form without a token, with that of another session, or from another site does nothing', async () => {
     const mine = await signedIn();
     const { csrf } = await mine.ask('/console');
     const { csrf: others } = await (await signedIn()).ask('/console');
@@ -295,7 +295,7 @@ describe('forms', () => {
     expect((await mine.ask('/console')).status).toBe(200);
   });
 
-  test('nobody is signed in by a form of another browser', async () => {
+  test('a form of another browser signs nobody in', async () => {
     const { csrf } = await browser().ask('/console/sign-in');
     const victim = browser();
     await victim.ask('/console/sign-in');
@@ -304,7 +304,7 @@ describe('forms', () => {
     expect(answer.status).toBe(403);
   });
 
-  test('what a form did is not done again when its answer is reloaded or it is sent twice', async () => {
+  test('a form takes effect once, even if it is reloaded or sent twice', async () => {
     const mine = await signedIn();
     const counted = async () => (await api.sql`select count(*)::int as n from webhooks`)[0]?.n;
     const form = {
@@ -351,7 +351,7 @@ describe('forms', () => {
   });
 });
 
-test('what belongs to another e-shop does not exist', async () => {
+test('pages and actions of another e-shop do not exist', async () => {
   const requested: string[] = [];
   app = consoleOf(api.deps, {
     requestAction: async (action, id) => {
@@ -399,7 +399,7 @@ test('what belongs to another e-shop does not exist', async () => {
   }
 });
 
-test('where no Temporal server is known, an action on a delivery is refused for that reason', async () => {
+test('without a known Temporal server, an action on a delivery is refused with that reason', async () => {
   app = consoleOf(api.deps);
   const mine = await signedIn();
   const path = `/console/deliveries/${seeded.retrying}`;
@@ -408,7 +408,7 @@ test('where no Temporal server is known, an action on a delivery is refused for 
   expect([status, text.includes('no Temporal server is known here')]).toEqual([503, true]);
 });
 
-test('an e-shop has a delivery tried at once or gives it up; holding it is for the warehouse', async () => {
+test('an e-shop can try or give up a delivery, but only the warehouse can hold it', async () => {
   const requested: string[] = [];
   app = consoleOf(api.deps, {
     requestAction: async (action, id, { by }) => {
@@ -443,7 +443,7 @@ test('an e-shop has a delivery tried at once or gives it up; holding it is for t
   expect(requested).toEqual([`tryNow ${seeded.retrying} ${worker.username}`]);
 });
 
-test('every page carries a complete content security policy, is never cached, and runs nothing of its own text', async () => {
+test('every page has a complete content security policy, is never cached, and has no inline scripts', async () => {
   const mine = await signedIn();
   for (const path of [
     '/console',
@@ -462,7 +462,7 @@ test('every page carries a complete content security policy, is never cached, an
   }
 });
 
-test('the log has a line for each page, by its pattern: no path, no form, no cookie', async () => {
+test('the log names each page by its pattern, without path, form or cookie', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   app = consoleOf({ ...api.deps, log });
@@ -488,7 +488,7 @@ test('the log has a line for each page, by its pattern: no path, no form, no coo
     expect(lines.join()).not.toContain(word);
 });
 
-test('one e-shop has three pages made at a time, however many it asks for; others do not wait behind them', async () => {
+test('at most three pages of an e-shop are rendered at a time, and others do not wait for them', async () => {
   let made = 0;
   let most = 0;
   const slow = createApp(api.deps);

@@ -39,7 +39,7 @@ beforeEach(async () => {
     where id = ${retrying}`;
 });
 
-test('a failing webhook that is paused has the badge of a paused one', async () => {
+test('a failing webhook that is paused is shown as paused', async () => {
   const badge = async () =>
     /class="state \w+">\w+/.exec((await shop.ask(`/console/webhooks/${failing}`)).text)?.[0];
   expect(await badge()).toBe('class="state bad">failing');
@@ -67,7 +67,7 @@ test.each<[string, () => Promise<unknown>, string]>([
     ' while its webhook was inactive, deactivated because all retries of a delivery failed.',
   ],
   ['its webhook', async () => {}, ' while its webhook was inactive.'],
-])('one that expired says why: %s', async (_, arrange, why) => {
+])('an expired delivery names its cause: %s', async (_, arrange, why) => {
   await arrange();
   await sql`update deliveries set state = 'expired', finished_at = now() where id = ${retrying}`;
   const { text } = await warehouse.ask(`/console/deliveries/${retrying}`);
@@ -78,7 +78,7 @@ test.each([
   ['operator', 'by an operator of the warehouse'],
   ['user', 'by a user of the e-shop'],
   ['deletion', 'because its webhook was deleted'],
-])('one that was canceled by the %s says so, whatever was asked of it before', async (by, how) => {
+])('a delivery canceled by the %s says so, whatever was requested before', async (by, how) => {
   await anna('giveUp');
   await sql`
     update deliveries set state = 'canceled', finished_at = now(), canceled_by = ${by} where id = ${retrying}`;
@@ -129,7 +129,7 @@ test.each<[string, () => Promise<unknown>, string, string]>([
     ' its recovery is paused ',
     'Waits for its recovery , which is paused.',
   ],
-])('one that waits for %s says so, in lists in a few words', async (_, arrange, few, sentence) => {
+])('a delivery that waits for %s says so, and briefly in lists', async (_, arrange, few, sentence) => {
   await arrange();
   const lists = ['/console/deliveries?state=', `/console/webhooks/${failing}`];
   for (const path of lists) expect(textOf((await warehouse.ask(path)).text)).toContain(few);

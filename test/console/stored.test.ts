@@ -84,7 +84,7 @@ async function came(page: Page): Promise<unknown> {
   );
 }
 
-test('no text of others is part of a page, when it is loaded and when it is exchanged', async () => {
+test('foreign text stays text when a page is loaded and when it is updated', async () => {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 } });
   const page = await context.newPage();
   await page.addInitScript({
@@ -116,7 +116,7 @@ test('no text of others is part of a page, when it is loaded and when it is exch
   await context.close();
 });
 
-test('what is answered to a click is text as well', async () => {
+test('foreign text stays text in the response to a click', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await signIn(page, server.url, person);
@@ -128,7 +128,7 @@ test('what is answered to a click is text as well', async () => {
   await context.close();
 });
 
-test('a page that runs or loads what is not its own is stopped by its policy', async () => {
+test('the content security policy blocks everything foreign that a page would run or load', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await signIn(page, server.url, person);

@@ -59,8 +59,8 @@ async function signedIn(as: Person = worker) {
   return mine;
 }
 
-describe('one e-shop of several', () => {
-  test('an e-shop is turned to by its number, and stays the one shown', async () => {
+describe('switching e-shops', () => {
+  test('an e-shop is selected by its number, and stays selected', async () => {
     const mine = await signedIn();
     expect((await mine.ask('/console/orders')).text).toContain(`SO-${api.eshop.eshopId}`);
     expect((await mine.ask(`/console/orders?eshop=${second.eshopId}`)).text).toContain(
@@ -71,7 +71,7 @@ describe('one e-shop of several', () => {
     expect(again.text).not.toContain(`SO-${api.eshop.eshopId}`);
   });
 
-  test('an e-shop is found by what belongs to it: a webhook, a delivery, an event', async () => {
+  test('a webhook, a delivery or an event selects its e-shop', async () => {
     const mine = await signedIn();
     const [event] = await api.sql<{ id: string }[]>`select id from events where eshop_id = ${second.eshopId}`;
     for (const path of [
@@ -84,7 +84,7 @@ describe('one e-shop of several', () => {
     }
   });
 
-  test('a page that refreshes itself keeps showing its own e-shop', async () => {
+  test('a live page keeps showing its own e-shop', async () => {
     const mine = await signedIn();
     await mine.ask(`/console?eshop=${second.eshopId}`);
     const live = { 'hx-request': 'true', 'x-waybill-eshop': String(api.eshop.eshopId) };
@@ -93,7 +93,7 @@ describe('one e-shop of several', () => {
     expect(answer.set).toEqual([]);
   });
 
-  test('a page that asks again by itself never turns to another, when its own was taken away', async () => {
+  test('a live page never switches to another e-shop when its own is taken away', async () => {
     const mine = await signedIn();
     const live = { 'hx-request': 'true', 'x-waybill-eshop': String(second.eshopId) };
     expect((await mine.ask('/console/webhooks', undefined, live)).text).toContain(
@@ -104,7 +104,7 @@ describe('one e-shop of several', () => {
     expect([answer.status, answer.text.includes(`shop-${api.eshop.eshopId}.example`)]).toEqual([404, false]);
   });
 
-  test('a form of one changes nothing in another that was turned to meanwhile', async () => {
+  test('a form changes nothing if another e-shop was selected meanwhile', async () => {
     const mine = await signedIn();
     const form = await mine.ask(`/console/webhooks/new?eshop=${api.eshop.eshopId}`);
     await mine.ask(`/console?eshop=${second.eshopId}`);
@@ -115,7 +115,7 @@ describe('one e-shop of several', () => {
   });
 });
 
-describe('others', () => {
+describe('e-shops of others', () => {
   const paths = () => [
     `/console?eshop=${stranger.eshopId}`,
     `/console/webhooks/${of(webhooks, stranger)}`,
@@ -123,12 +123,12 @@ describe('others', () => {
     '/console/orders?eshop=999999',
   ];
 
-  test('other e-shops do not exist, whether they are there or not', async () => {
+  test('other e-shops get the same 404 as unknown ones', async () => {
     const mine = await signedIn();
     for (const path of paths()) expect([path, (await mine.ask(path)).status]).toEqual([path, 404]);
   });
 
-  test('other e-shops are not reached by a header or a cookie', async () => {
+  test('other e-shops cannot be reached by a header or a cookie', async () => {
     const mine = await signedIn();
     mine.cookies.set('waybill_eshop', String(stranger.eshopId));
     const header = { 'hx-request': 'true', 'x-waybill-eshop': String(stranger.eshopId) };
@@ -138,7 +138,7 @@ describe('others', () => {
     }
   });
 
-  test('other e-shops are in no list of all, and nothing is asked of their deliveries', async () => {
+  test('other e-shops are in no list, and no action reaches their deliveries', async () => {
     const mine = await signedIn();
     for (const path of ['/console/all', '/console/all/deliveries', '/console/all/webhooks']) {
       const { status, text } = await mine.ask(`${path}?among=${stranger.eshopId}`);
@@ -168,7 +168,7 @@ describe('others', () => {
     expect(requested).toEqual([`hold ${of(deliveries, second)} ${worker.username} stock-taking`]);
   });
 
-  test('a user of an e-shop sees that one alone, has no pages of all, and no link into Temporal', async () => {
+  test('a user of an e-shop sees that one alone, and no link to Temporal', async () => {
     const mine = await signedIn(developer);
     await api.sql`
       insert into user_eshops (user_id, eshop_id)
@@ -193,8 +193,8 @@ describe('others', () => {
   });
 });
 
-describe('all together', () => {
-  test('lists say whose each is, and are filtered by e-shop, webhook, identifier and receiver', async () => {
+describe('all e-shops together', () => {
+  test('lists name the e-shop of each row, and are filtered by e-shop, webhook, identifier and receiver', async () => {
     const mine = await signedIn();
     const found = async (query: string) => {
       const { text } = await mine.ask(`/console/all/deliveries?${query}`);
@@ -225,7 +225,7 @@ describe('all together', () => {
     }
   });
 
-  test('those of a time and a type are found, however many there are: a page leads to the older ones', async () => {
+  test('lists are filtered by time and type, and each page leads to older deliveries', async () => {
     const mine = await signedIn();
     const webhook = of(webhooks, second);
     const begin = Math.floor(Date.now() / 60_000 - 60) * 60_000;
@@ -254,7 +254,7 @@ describe('all together', () => {
     await sql`delete from deliveries where id = any(${many}::uuid[])`;
   });
 
-  test('what is open is counted by the states that its lists show: with a paused webhook it is held', async () => {
+  test('open deliveries are counted by the states of the lists, even for a paused webhook', async () => {
     const mine = await signedIn();
     const webhook = of(webhooks, second);
     const counts = async () => {
@@ -283,7 +283,7 @@ describe('all together', () => {
     expect(await counts()).toEqual(['1 pending']);
   });
 
-  test('what fails in any of them is seen at once', async () => {
+  test('a failing webhook of any e-shop is shown at once', async () => {
     const mine = await signedIn();
     const webhook = of(webhooks, second);
     await api.sql`
@@ -299,14 +299,14 @@ describe('all together', () => {
     );
   });
 
-  test('a filter that means nothing is refused, and not taken for one that nothing matches', async () => {
+  test('an invalid filter is refused instead of matching nothing', async () => {
     const mine = await signedIn();
     const { status, text } = await mine.ask('/console/all/webhooks?among=abc');
     expect(status).toBe(400);
     expect(text).toContain('Enter the number of the e-shop');
   });
 
-  test('links lead into Temporal: to a workflow, and to lists of these e-shops only', async () => {
+  test('links lead to a workflow in Temporal, and to lists of these e-shops only', async () => {
     const mine = await signedIn();
     const linksIn = (text: string) =>
       [...text.matchAll(/href="(http:\/\/temporal\.example[^"]+)"/g)].map(([, url = '']) =>
@@ -327,7 +327,7 @@ describe('all together', () => {
     expect(webhook).toContain(`WebhookId = ${of(webhooks, second)}`);
   });
 
-  test('a few deliveries are acted on at a time, and no more once one got no answer', async () => {
+  test('a bulk action runs a few at a time, and stops once one gets no response', async () => {
     const names = Array.from({ length: 8 }, (_, n) => `SO-many-${n}`);
     for (const name of names) await second.shop.request('POST', '/v21/orders', minimalOrder(name));
     const rows = await sql<{ id: string }[]>`select id from deliveries where entity_id = any(${names})`;
@@ -343,7 +343,7 @@ describe('all together', () => {
 });
 
 describe('waybill user eshops', () => {
-  test('the command gives and takes e-shops, at once also from who is signed in', async () => {
+  test('the command grants and revokes e-shops, at once even for a signed-in user', async () => {
     const mine = await signedIn();
     expect((await mine.ask('/console/all')).status).toBe(200);
     expect(JSON.parse(await seen('--remove', String(second.eshopId), '--json'))).toEqual({
@@ -355,7 +355,7 @@ describe('waybill user eshops', () => {
     expect((await mine.ask(`/console/webhooks/${of(webhooks, second)}`)).status).toBe(404);
   });
 
-  test('an e-shop that is disabled is not seen from another', async () => {
+  test('a disabled e-shop is not visible from another', async () => {
     const mine = await signedIn();
     await waybill('eshop', 'disable', '--eshop', String(second.eshopId));
     expect((await mine.ask(`/console?eshop=${second.eshopId}`)).status).toBe(404);
@@ -368,7 +368,7 @@ describe('waybill user eshops', () => {
     [() => ['--username', developer.username, '--add', String(second.eshopId)], 'only warehouse users'],
     [() => ['--username', worker.username, '--add', '999999'], 'E-shop 999999 does not exist'],
     [() => ['--username', worker.username, '--add', 'a'], '--add must be the numbers of e-shops'],
-  ])('the command refuses in a sentence, %#', async (given, message) => {
+  ])('the command refuses invalid arguments in a sentence (%#)', async (given, message) => {
     const args = ['user', 'eshops', '--eshop', String(worker.eshopId), ...given()];
     const { error, code } = await triedWaybill(args, { DATABASE_URL: api.database.url });
     expect([error?.includes(message), code]).toEqual([true, 1]);

@@ -67,13 +67,13 @@ async function save(id: number, form: Record<string, string>) {
   return settingsOf((await api.shop('GET', `/v21/webhooks/${id}`)).data);
 }
 
-test('a webhook that is saved untouched is the same', async () => {
+test('saving an unchanged form changes nothing', async () => {
   for (const field of webhookFields) expect(full[field], field).not.toEqual(testWebhook()[field]);
   const id = await created();
   expect(await save(id, sent((await ask(`/console/webhooks/${id}/edit`)).text))).toEqual(full);
 });
 
-test('each parameter of a webhook is kept, and none is added', async () => {
+test('saving keeps every parameter, and adds none', async () => {
   const each: Partial<WebhookInput>[] = [
     { method: 'POST', parameters: { withoutPersonalData: true } },
     { method: 'POST', parameters: { withPackingLists: true, withoutPersonalData: true } },
@@ -87,7 +87,7 @@ test('each parameter of a webhook is kept, and none is added', async () => {
   }
 });
 
-test('its page says where deliveries come from', async () => {
+test('the page of a webhook names the source of deliveries', async () => {
   const id = await created();
   const page = await ask(`/console/webhooks/${id}`);
   expect(page.text).toContain('<dt>Source addresses</dt><dd>203.0.113.0/28</dd>');
@@ -95,7 +95,7 @@ test('its page says where deliveries come from', async () => {
 });
 
 test.each([true, false])(
-  'a form that is older than a switch of its webhook (active: %s) does not undo it',
+  'an outdated form does not undo an activation or deactivation (active: %s)',
   async (active) => {
     const id = await created({ active: !active });
     const form = sent((await ask(`/console/webhooks/${id}/edit`)).text);
@@ -104,7 +104,7 @@ test.each([true, false])(
   },
 );
 
-test('a deactivation while a form is being saved is not undone', async () => {
+test('a deactivation while the form is being saved is not undone', async () => {
   const id = await created({ active: true });
   const form = sent((await ask(`/console/webhooks/${id}/edit`)).text);
   const { saved } = await api.sql.begin(async (tx) => {
@@ -121,7 +121,7 @@ test('a deactivation while a form is being saved is not undone', async () => {
   expect(await saved).toEqual({ ...full, active: false });
 });
 
-test('static headers are typed one per line; saved untouched they are kept, and nobody sees a value', async () => {
+test('static headers are typed one per line, kept if unchanged, and never shown', async () => {
   const headers = { 'X-Gateway-Key': 'the key: of the gateway', 'X-More': 'b' };
   const id = await created();
   const form = sent((await ask(`/console/webhooks/${id}/edit`)).text);
@@ -143,7 +143,7 @@ test('static headers are typed one per line; saved untouched they are kept, and 
   expect(await read()).toBeNull();
 });
 
-test('a secret of one’s own is taken at creation and at regeneration', async () => {
+test('a chosen secret is accepted at creation and at regeneration', async () => {
   const page = sent((await ask('/console/webhooks/new')).text);
   const typed = { ...page, url: full.url, webhookType: 'UPDATE_ORDER' };
   const own = 'the "secret" that our <receiver> knows';
@@ -164,7 +164,7 @@ test('a secret of one’s own is taken at creation and at regeneration', async (
   expect(plain(atOnce.text)).not.toContain('The previous secret');
 });
 
-test('as much can be typed as the API allows, and what is too long comes back with the error', async () => {
+test('fields accept as much as the API, and too long a text comes back with its error', async () => {
   const page = await ask('/console/webhooks/new');
   expect(page.text).not.toContain('maxlength');
   const typed = { ...sent(page.text), url: full.url, webhookType: 'UPDATE_ORDER' };
@@ -176,7 +176,7 @@ test('as much can be typed as the API allows, and what is too long comes back wi
   expect(sent(refused.text)).toMatchObject({ url: full.url, description: tooLong });
 });
 
-test('all problems of a form are shown at once, each at its field; what v2 is for is said, and v21 is chosen', async () => {
+test('all problems are shown at once, each at its field; v21 is preselected', async () => {
   const page = await ask('/console/webhooks/new');
   expect(sent(page.text).payloadVersion).toBe('v21');
   expect(page.text).toContain('v2 is for receivers that were written for it.');
@@ -204,7 +204,7 @@ test('all problems of a form are shown at once, each at its field; what v2 is fo
   expect(text).toMatch(/<input id="url"[^>]* aria-describedby="url-problem url-hint" aria-invalid="true"/);
 });
 
-test('everything about orders is chosen in one step, without scripts too', async () => {
+test('all order events can be chosen in one step, even without scripts', async () => {
   const page = sent((await ask('/console/webhooks/new?about=orders')).text);
   const made = await send('/console/webhooks', { ...page, url: full.url });
   const id = idOf(made.text);
@@ -221,7 +221,7 @@ test('everything about orders is chosen in one step, without scripts too', async
   expect(Object.keys(other).filter((name) => name.startsWith('also_'))).toEqual([]);
 });
 
-test('paused until a time and resumed: its page offers it, says so, and shows what is refused', async () => {
+test('the page of a webhook can pause and resume it, and shows the pause and refusals', async () => {
   const id = await created({ active: true });
   const read = async () => (await api.shop('GET', `/v21/webhooks/${id}`)).data.pausedUntil;
   const form = await ask(`/console/webhooks/${id}/pause`);

@@ -6,8 +6,8 @@ import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
 import { attempt, pem, startNames, startReceiver, startSender, startTcpServer } from './support.ts';
 
-describe('connections that fail', () => {
-  test('refused', async () => {
+describe('connection errors', () => {
+  test('the error says that the connection was refused', async () => {
     const port = await freePort();
 
     expect(await startSender().send(attempt(`http://127.0.0.1:${port}`))).toMatchObject({
@@ -17,7 +17,7 @@ describe('connections that fail', () => {
     });
   });
 
-  test('reset', async () => {
+  test('the error says that the connection was reset', async () => {
     const receiver = await startReceiver({ reset: true });
 
     expect((await startSender().send(attempt(receiver.url))).error).toBe(
@@ -26,7 +26,7 @@ describe('connections that fail', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test('closed without an answer', async () => {
+  test('the error says that the connection was closed without a response', async () => {
     const host = await startTcpServer((socket) => socket.once('data', () => socket.end()));
 
     expect((await startSender().send(attempt(`http://${host}`))).error).toBe(
@@ -34,14 +34,14 @@ describe('connections that fail', () => {
     );
   });
 
-  test('a name without an address', async () => {
+  test('the error says that the name has no address', async () => {
     expect(await startSender().send(attempt('http://nobody.invalid'))).toMatchObject({
       outcome: 'failure',
       error: 'nobody.invalid has no address (DNS: ENOTFOUND)',
     });
   });
 
-  test('a URL that is none', async () => {
+  test('the error says that the URL is invalid', async () => {
     expect(await startSender().send({ ...attempt(''), url: 'shop' })).toMatchObject({
       outcome: 'failure',
       error: 'the URL of the webhook is not an absolute http or https URL',
@@ -87,7 +87,7 @@ describe('TLS', () => {
     expect(result).toMatchObject({ outcome: 'success', status: 200 });
   });
 
-  test('it can be asked when a certificate ends, of no address that deliveries are kept from', async () => {
+  test('the end of a certificate can be read, but not at addresses that deliveries avoid', async () => {
     const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
     const receiver = await startReceiver({}, { tls });
     const ca = await pem('ca.pem');
@@ -99,7 +99,7 @@ describe('TLS', () => {
     expect(receiver.requests).toHaveLength(0);
   });
 
-  test('a receiver without TLS', async () => {
+  test('the error says that the receiver does not speak TLS', async () => {
     const receiver = await startReceiver();
 
     const { error } = await startSender().send(attempt(`https://127.0.0.1:${receiver.port}`));
@@ -136,7 +136,7 @@ describe('private destinations', () => {
     expect(receiver.connections).toBe(0);
   });
 
-  test('an exempt range lets a name through to its exempt addresses alone', async () => {
+  test('an exempt range allows only the exempt addresses of a name', async () => {
     const exempt = await startReceiver();
     const other = await startReceiver({}, { host: '127.0.0.2', port: exempt.port });
     const dns = await startNames({
@@ -158,8 +158,8 @@ describe('private destinations', () => {
   });
 });
 
-describe('the address connected to', () => {
-  test('is judged again before anything is written', async () => {
+describe('the connector', () => {
+  test('the address of an open connection is checked again before anything is written', async () => {
     const receiver = await startReceiver();
     const judged: string[] = [];
     // Allows the address at its lookup, but not once the connection is open.
@@ -183,8 +183,8 @@ describe('the address connected to', () => {
   });
 });
 
-describe('being interrupted', () => {
-  test('throws while there is no answer, and the request does not go on', async () => {
+describe('interruption', () => {
+  test('an attempt that is interrupted before its response throws', async () => {
     const receiver = await startReceiver({ hang: 'headers' });
     const controller = new AbortController();
     const sent = startSender().send(attempt(receiver.url), controller.signal);
@@ -195,7 +195,7 @@ describe('being interrupted', () => {
     await expect(sent).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  test('throws at once when it was interrupted before', async () => {
+  test('an attempt that is interrupted before it begins throws, and sends nothing', async () => {
     const receiver = await startReceiver();
 
     await expect(startSender().send(attempt(receiver.url), AbortSignal.abort())).rejects.toMatchObject({
@@ -204,7 +204,7 @@ describe('being interrupted', () => {
     expect(receiver.requests).toHaveLength(0);
   });
 
-  test('keeps an answer that has arrived', async () => {
+  test('a response that has arrived is kept', async () => {
     const receiver = await startReceiver({ hang: 'body', body: 'yes' });
     const controller = new AbortController();
     const sent = startSender().send(attempt(receiver.url), controller.signal);
@@ -225,7 +225,7 @@ describe('being interrupted', () => {
     expect((await sent).outcome).toBe('success');
   });
 
-  test('an attempt that timed out before its connection stood is never sent', async () => {
+  test('an attempt that times out before its connection is ready is never sent', async () => {
     const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
     const receiver = await startReceiver({}, { tls });
     // Accepts the connection, but lets the TLS handshake begin only after the end of the attempt.
@@ -250,8 +250,8 @@ describe('being interrupted', () => {
   });
 });
 
-describe('connections', () => {
-  test('are kept: a hundred attempts, ten at a time, use no more than a dozen', async () => {
+describe('kept connections', () => {
+  test('a hundred attempts, ten at a time, use at most a dozen connections', async () => {
     const receiver = await startReceiver({ body: '{}' });
     const sender = startSender();
 
@@ -266,7 +266,7 @@ describe('connections', () => {
     expect(receiver.connections).toBeLessThanOrEqual(12);
   });
 
-  test('closed by the receiver while idle do not fail the next attempt', async () => {
+  test('a connection closed by the receiver while idle does not fail the next attempt', async () => {
     const receiver = await startReceiver();
     const sender = startSender();
 
@@ -278,7 +278,7 @@ describe('connections', () => {
     expect(receiver.connections).toBeGreaterThanOrEqual(20);
   });
 
-  test('are given up before a receiver that announces a short idle time closes them', async () => {
+  test('a connection with a short announced idle time is given up in time', async () => {
     const receiver = await startReceiver({}, { keepAliveTimeoutMs: 1_000 });
     const sender = startSender();
 
@@ -289,7 +289,7 @@ describe('connections', () => {
     expect(receiver.connections).toBe(5);
   });
 
-  test('closed under a request fail nothing: it goes once more, and then on fresh ones', async () => {
+  test('a request whose connection is closed is sent once more, on a fresh one', async () => {
     const numbers: unknown[] = [];
     let connections = 0;
     // Answers the first request of a connection, and closes it at the second without a byte.
@@ -311,7 +311,7 @@ describe('connections', () => {
     expect(connections).toBe(4);
   });
 
-  test('closed under a request after the beginning of an answer, or twice, fail the attempt', async () => {
+  test('an attempt fails if its connection is closed after the response began, or twice', async () => {
     let requests = 0;
     let last = 'HTTP/1.1 2';
     const host = await startTcpServer((socket) =>
@@ -334,7 +334,7 @@ describe('connections', () => {
     expect(await twoRequests()).toEqual({ outcome: 'failure', requests: 3 });
   });
 
-  test('are fresh for a test event', async () => {
+  test('a test event uses a fresh connection', async () => {
     const receiver = await startReceiver();
     const sender = startSender();
     for (let number = 1; number <= 3; number += 1) {

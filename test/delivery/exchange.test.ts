@@ -10,7 +10,7 @@ import { createReceiver } from '../support/servers/receiver.ts';
 import { standStill } from '../support/stand-still.ts';
 import { attempt, startTcpServer } from './support.ts';
 
-test('whose failure it was cannot be found out: it has failed', async () => {
+test('a failure whose cause cannot be found is one of the receiver', async () => {
   const agent = new Agent();
   const request = attempt(`http://127.0.0.1:${await freePort()}`);
   const settings = {
@@ -24,7 +24,7 @@ test('whose failure it was cannot be found out: it has failed', async () => {
   await agent.close();
 });
 
-test('its time was over before it could be sent, and this process had not noticed: that is no failure of the receiver', async () => {
+test('a stall that uses up the time before sending is an internal failure', async () => {
   const receiver = await createReceiver();
   const connect = buildConnector({});
   const agent = new Agent({
@@ -55,7 +55,7 @@ test('its time was over before it could be sent, and this process had not notice
   }
 });
 
-test('a receiver that closes a kept connection late, and then accepts none, has failed: no process was stalled', async () => {
+test('a kept connection that the receiver closes late, accepting no other, is not taken for a stall', async () => {
   let requests = 0;
   const host = await startTcpServer((socket) => {
     socket.on('data', () => {

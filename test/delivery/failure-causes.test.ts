@@ -28,24 +28,24 @@ async function errorOfTls(options: ServerOptions, http2Only = false): Promise<st
 describe('TLS', () => {
   const clientCertificate = async () => ({ requestCert: true, ca: await pem('ca.pem') });
 
-  test('a client certificate is required, which TLS 1.3 says after the handshake', async () => {
+  test('a required client certificate is named, which TLS 1.3 says after the handshake', async () => {
     expect(await errorOfTls(await clientCertificate())).toBe(
       'HOST requires a client certificate, which Waybill does not have',
     );
   });
 
-  test('a client certificate is required, in TLS 1.2', async () => {
+  test('a required client certificate is suspected in TLS 1.2', async () => {
     expect(await errorOfTls({ ...(await clientCertificate()), maxVersion: 'TLSv1.2' })).toBe(
       'HOST refused the TLS handshake: no common cipher, or it requires a client certificate',
     );
   });
 
-  test('a version that is too old', async () => {
+  test('a TLS version that is too old is named', async () => {
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
     expect(await errorOfTls(old)).toBe('HOST only speaks a version of TLS that is too old (1.2 is required)');
   });
 
-  test('only HTTP/2', async () => {
+  test('a receiver that only speaks HTTP/2 is named', async () => {
     expect(await errorOfTls({}, true)).toBe('HOST does not speak HTTP/1.1, only HTTP/2');
   });
 });
@@ -62,7 +62,7 @@ describe('a malformed response', () => {
     ['HTTP/1.1 2xx OK\r\n\r\n', 'its status is not a number of three digits'],
     ['HTTP/9.1 200 OK\r\n\r\n', 'its version of HTTP is unknown'],
     ['220 smtp ready\r\n', 'it does not begin with HTTP/1.1'],
-  ])('%j', async (response, problem) => {
+  ])('the problem of %j is named', async (response, problem) => {
     const host = await startTcpServer((socket: Socket) => socket.once('data', () => socket.end(response)));
     expect(await startSender().send(attempt(`http://${host}`))).toMatchObject({
       outcome: 'failure',
@@ -72,20 +72,20 @@ describe('a malformed response', () => {
   });
 });
 
-describe('a firewall', () => {
+describe('firewalls', () => {
   test.each([
     [403, { 'cf-mitigated': 'challenge', server: 'cloudflare' }, 'Cloudflare'],
     [503, { server: 'cloudflare' }, 'Cloudflare'],
     [403, { server: 'AkamaiGHost' }, 'Akamai'],
     [403, { 'x-iinfo': '1-2-3' }, 'Imperva'],
     [403, { server: 'Sucuri/Cloudproxy' }, 'Sucuri'],
-  ])('%i %j is named', async (status, headers, name) => {
+  ])('a response of %i %j names the firewall', async (status, headers, name) => {
     const receiver = await startReceiver({ status, headers });
     const { error } = await startSender().send(attempt(receiver.url));
     expect(error).toContain(`: the firewall in front of it (${name}) refused the request`);
   });
 
-  test('is not seen in an answer of the shop, nor in one without its marks', async () => {
+  test('a response of the shop, or without the marks of a firewall, names none', async () => {
     for (const [status, headers] of [
       [500, { server: 'cloudflare' }],
       [403, { server: 'nginx' }],

@@ -33,7 +33,7 @@ test.each([
   { lastChance: true, attempt: 200, alarms: 1 },
   { lastChance: false, attempt: 100, alarms: 0 },
 ])(
-  '$attempt tries, the last chance: $lastChance → $alarms alarms',
+  'after $attempt tries, with a last chance: $lastChance, there are $alarms alarms',
   async ({ lastChance, attempt, alarms }) => {
     const logged: Record<string, unknown>[] = [];
     const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });

@@ -31,7 +31,7 @@ async function send(
   return results;
 }
 
-test('a name that leads elsewhere is followed, and no request fails on the way', async () => {
+test('a name that moves is followed without a failed request', async () => {
   const before = await startReceiver({}, { host: '127.0.0.2' });
   const after = await startReceiver({}, { host: '127.0.0.3', port: before.port });
   const dns = await startNames({ 'shop.example': ['127.0.0.2'] });
@@ -53,7 +53,7 @@ test('a name that leads elsewhere is followed, and no request fails on the way',
   expect(before.requests.length + after.requests.length).toBe(all.length);
 });
 
-test('a name that leads to a private address is refused', async () => {
+test('a name that moves to a private address is refused', async () => {
   const receiver = await startReceiver({}, { host: '127.0.0.2' });
   const dns = await startNames({ 'shop.example': ['127.0.0.2'] });
   const sender = startSender({ ...steady, dnsServers: [dns.address] });
@@ -66,7 +66,7 @@ test('a name that leads to a private address is refused', async () => {
   expect(results.at(-1)?.error).toBe(`the address of shop.example:${receiver.port} is not allowed`);
 });
 
-test('a certificate that is replaced by a wrong one is noticed, although its sessions could be resumed', async () => {
+test('a certificate that is replaced by a wrong one is noticed, though sessions could be resumed', async () => {
   const ticketKeys = Buffer.alloc(48, 7);
   const context = async (name: string) => ({
     key: await pem('server.key'),

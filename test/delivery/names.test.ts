@@ -10,8 +10,8 @@ import { attempt, startNames, startReceiver, startSender } from './support.ts';
 
 const HERE = ['127.0.0.1'];
 
-describe('names', () => {
-  test('are found on the name servers that are configured', async () => {
+describe('lookups', () => {
+  test('names are looked up at the configured name servers', async () => {
     const receiver = await startReceiver();
     const dns = await startNames({ 'shop.example': HERE });
 
@@ -23,7 +23,7 @@ describe('names', () => {
     expect(receiver.requests[0]?.headers.host).toBe(`shop.example:${receiver.port}`);
   });
 
-  test('whose IPv6 address does not answer are reached over IPv4', async () => {
+  test('a name whose IPv6 address does not respond is reached over IPv4', async () => {
     const receiver = await startReceiver();
     // The receiver listens on IPv4 only.
     const dns = await startNames({ 'shop.example': ['::1', ...HERE], 'v6.example': ['::1'] });
@@ -36,7 +36,7 @@ describe('names', () => {
     });
   });
 
-  test('that answer for one family alone do not wait for the other', async () => {
+  test('a name that resolves for one family does not wait for the other', async () => {
     const receiver = await startReceiver();
     const dns = await startNames({ 'shop.example': HERE, 'shop.example AAAA': 'silent' });
     const resolver = createResolver({ servers: [dns.address], timeoutMs: 20_000 });
@@ -47,7 +47,7 @@ describe('names', () => {
     expect((await sender.send(attempt(`http://shop.example:${receiver.port}`))).outcome).toBe('success');
   });
 
-  test('are looked up for every connection: an answer that turns private is refused, and its address not named', async () => {
+  test('a name is looked up for every connection; a private answer is refused, and not shown', async () => {
     const receiver = await startReceiver({ headers: { connection: 'close' } });
     const dns = await startNames({ 'shop.example': HERE });
     const sender = startSender({ dnsServers: [dns.address] });
@@ -65,7 +65,7 @@ describe('names', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test('that no name server is asked for: localhost, invalid, the hosts file', async () => {
+  test('local and invalid names are not asked of a name server', async () => {
     const receiver = await startReceiver();
     const dns = await startNames({});
     const sender = startSender({ dnsServers: [dns.address] });
@@ -77,7 +77,7 @@ describe('names', () => {
     expect(dns.questions).toEqual([]);
   });
 
-  test('of the hosts file count from the moment they are written there', async () => {
+  test('lines of the hosts file count as soon as they are written', async () => {
     const folder = await folderOfTest('waybill-hosts-');
     const file = join(folder, 'hosts');
     const lookUp = localNames(file);
@@ -95,14 +95,14 @@ describe('names', () => {
   });
 });
 
-describe('a name that gives no address', () => {
+describe('failed lookups', () => {
   test.each([
     ['nxdomain', 'shop.example has no address (DNS: ENOTFOUND)'],
     [[], 'shop.example has no address (DNS: ENODATA)'],
     ['servfail', 'the name server of shop.example does not respond properly (DNS: ESERVFAIL)'],
     ['refused', 'the name server of shop.example does not respond properly (DNS: EREFUSED)'],
     ['silent', 'the name server of shop.example does not respond properly (DNS: ETIMEOUT)'],
-  ] as const)('%s: is the receiver’s failure while our resolver answers otherwise', async (answer, error) => {
+  ] as const)('%s is a failure of the receiver if our resolver answers otherwise', async (answer, error) => {
     const dns = await startNames({ 'shop.example': answer });
     const sender = startSender({ dnsServers: [dns.address], connectTimeoutMs: 5_000 });
 
@@ -113,7 +113,7 @@ describe('a name that gives no address', () => {
     ['silent', 'ETIMEOUT'],
     ['servfail', 'ESERVFAIL'],
     ['refused', 'EREFUSED'],
-  ] as const)('%s, and so is everything else: is internal', async (answer, code) => {
+  ] as const)('%s for every name is an internal failure', async (answer, code) => {
     const dns = await startNames({ 'shop.example': answer, '.': answer });
     const sender = startSender({ dnsServers: [dns.address], connectTimeoutMs: 5_000 });
 
@@ -123,13 +123,13 @@ describe('a name that gives no address', () => {
     });
   });
 
-  test('is internal without a resolver, however short the time-out of an attempt', async () => {
+  test('a missing resolver is an internal failure, however short the time-out of the attempt', async () => {
     const dns = await startNames({ 'shop.example': 'silent', '.': 'silent' });
     const sender = startSender({ dnsServers: [dns.address], timeoutMs: 1_000 });
     expect((await sender.send(attempt('http://shop.example'))).outcome).toBe('internal');
   });
 
-  test('because there is no resolver: is internal, and the next attempt succeeds once there is one', async () => {
+  test('a missing resolver is an internal failure, and the next attempt succeeds once it is back', async () => {
     const receiver = await startReceiver();
     const dns = await startNames({ 'shop.example': HERE });
     const sender = startSender({ dnsServers: [dns.address], connectTimeoutMs: 4_000 });
@@ -147,7 +147,7 @@ describe('a name that gives no address', () => {
   });
 });
 
-test('a resolver that was unavailable only while a name was asked for is not held against the name', async () => {
+test('a resolver outage that ends during a lookup does not fail the name', async () => {
   const dns = await startNames({ 'shop.example': HERE });
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 12_000 });
   dns.answerAll(false);
@@ -161,7 +161,7 @@ test('a resolver that was unavailable only while a name was asked for is not hel
   resolver.close();
 });
 
-test('a name that was asked for while this process stood still is not to blame', async () => {
+test('a lookup during a stall of this process is an internal failure', async () => {
   const dns = await startNames({ 'shop.example': 'silent' });
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 2_000 });
   const found = resolver.resolve('shop.example', 'shop').catch((error: unknown) => error);
@@ -173,7 +173,7 @@ test('a name that was asked for while this process stood still is not to blame',
   resolver.close();
 });
 
-test('silent names of one e-shop, many at a time, neither delay nor fail the names of another', async () => {
+test('many silent names of one e-shop neither delay nor fail the names of another', async () => {
   const receiver = await startReceiver({ headers: { connection: 'close' } });
   const silent = Array.from({ length: 4 * LOOKUPS_AT_ONCE }, (_, index) => `mute${index}.example`);
   const healthy = Array.from({ length: 5 }, (_, index) => `shop${index}.example`);
@@ -206,14 +206,14 @@ test('silent names of one e-shop, many at a time, neither delay nor fail the nam
   await Promise.allSettled(hanging);
 });
 
-test('of a name without an IPv4 address the IPv6 address is found', async () => {
+test('a name with only an IPv6 address resolves to it', async () => {
   const dns = await startNames({ 'shop.example': ['2001:db8::7'] });
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 30_000 });
 
   expect(await resolver.resolve('shop.example', 'shop')).toEqual([{ address: '2001:db8::7', family: 6 }]);
 });
 
-test('of the silent names of one e-shop a bounded number is asked for at once, and the wait of the others is not held against them', async () => {
+test('lookups of one e-shop are limited, and a name that waited for its turn is not blamed', async () => {
   const names = Array.from({ length: 2 * LOOKUPS_AT_ONCE }, (_, index) => `mute${index}.example`);
   const dns = await startNames(Object.fromEntries(names.map((name) => [name, 'silent' as const])));
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 4_000 });
@@ -230,7 +230,7 @@ test('of the silent names of one e-shop a bounded number is asked for at once, a
   resolver.close();
 });
 
-test('an attempt that finds too many of them says so: it is not to be made again at once', async () => {
+test('an attempt that is refused by the limit of lookups says so', async () => {
   const names = Array.from({ length: LOOKUPS_AT_ONCE + 1 }, (_, index) => `mute${index}.example`);
   const dns = await startNames(Object.fromEntries(names.map((name) => [name, 'silent' as const])));
   const sender = startSender({ dnsServers: [dns.address], connectTimeoutMs: 5_000, timeoutMs: 15_000 });
@@ -243,7 +243,7 @@ test('an attempt that finds too many of them says so: it is not to be made again
   ]);
 });
 
-test('lookups of one name that are under way at the same time are one', async () => {
+test('simultaneous lookups of one name are merged', async () => {
   const dns = await startNames({ 'shop.example': HERE });
   // A long time before a query is repeated.
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 60_000 });

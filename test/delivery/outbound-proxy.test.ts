@@ -25,7 +25,7 @@ async function senderThrough(proxyUrl: string, options: Partial<SenderOptions> =
   return startSender({ ca: await pem('ca.pem'), proxyUrl, ...options });
 }
 
-test('http and https arrive as without it, and are signed for', async () => {
+test('http and https requests arrive as without the proxy', async () => {
   const proxy = await startProxy();
   const plain = await startReceiver({ status: 202, body: 'thanks' });
   const { receiver, url } = await tlsReceiver({ body: 'thanks' });
@@ -67,7 +67,7 @@ test('the certificate of the receiver is checked in the tunnel', async () => {
   }
 });
 
-test('with its credentials a delivery passes the proxy; without them, or with wrong ones, the failure is internal', async () => {
+test('the right credentials pass the proxy; missing or wrong ones are an internal failure', async () => {
   const proxy = await startProxy({ credentials });
   const { receiver, url } = await tlsReceiver();
   const plain = await startReceiver();
@@ -84,7 +84,7 @@ test('with its credentials a delivery passes the proxy; without them, or with wr
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('a receiver that it cannot reach is the receiver’s failure', async () => {
+test('a receiver that the proxy cannot reach is a failure of the receiver', async () => {
   const proxy = await startProxy();
   const sender = await senderThrough(proxy.url, { connectTimeoutMs: 30_000 });
   const port = await freePort();
@@ -97,7 +97,7 @@ test('a receiver that it cannot reach is the receiver’s failure', async () => 
   expect(answered).toMatchObject({ outcome: 'failure', status: expect.any(Number) });
 });
 
-describe('whose failure', () => {
+describe('attribution of failures', () => {
   test.each([
     [403, 'internal', 'refused it (HTTP 403)'],
     [407, 'internal', 'refused it (HTTP 407)'],
@@ -107,7 +107,7 @@ describe('whose failure', () => {
     [503, 'failure', 'could not make one (HTTP 503)'],
     [504, 'failure', 'could not make one (HTTP 504)'],
     ['close', 'internal', 'closed the connection without an answer'],
-  ] as const)('of the answer %s to CONNECT', async (answer, outcome, message) => {
+  ] as const)('the answer %s to CONNECT has the outcome %s', async (answer, outcome, message) => {
     const proxy = await startProxy();
     proxy.answer(answer);
     expect(await (await senderThrough(proxy.url)).send(attempt('https://127.0.0.1:8443'))).toMatchObject({
@@ -118,7 +118,7 @@ describe('whose failure', () => {
     expect(proxy.heads).toEqual(['CONNECT 127.0.0.1:8443']);
   });
 
-  test('of no answer to CONNECT: the proxy waits for the receiver, as we would', async () => {
+  test('no answer to CONNECT is a failure of the receiver, for whom the proxy waits', async () => {
     const proxy = await startProxy();
     proxy.answer('hang');
     const sender = await senderThrough(proxy.url, { connectTimeoutMs: 300 });
@@ -128,7 +128,7 @@ describe('whose failure', () => {
     });
   });
 
-  test.each([403, 407, 502, 503])('of the status %i over http: the receiver’s', async (status) => {
+  test.each([403, 407, 502, 503])('the status %i over http is the receiver’s', async (status) => {
     const proxy = await startProxy();
     proxy.answer(status);
     expect(await (await senderThrough(proxy.url)).send(attempt('http://127.0.0.1:8080'))).toMatchObject({
@@ -137,7 +137,7 @@ describe('whose failure', () => {
     });
   });
 
-  test.each(['http', 'https'])('of a proxy that is unavailable, for %s: internal', async (scheme) => {
+  test.each(['http', 'https'])('an unavailable proxy is an internal failure, for %s', async (scheme) => {
     const sender = await senderThrough(`http://waybill:secret@127.0.0.1:${await freePort()}`);
     const result = await sender.send(attempt(`${scheme}://127.0.0.1:8443`));
     expect(result).toMatchObject({
@@ -146,7 +146,7 @@ describe('whose failure', () => {
     });
   });
 
-  test('of a proxy whose name nobody knows: internal', async () => {
+  test('a proxy with an unknown name is an internal failure', async () => {
     const result = await (await senderThrough('http://proxy.invalid:3128')).send(
       attempt('https://127.0.0.1:1'),
     );
@@ -155,7 +155,7 @@ describe('whose failure', () => {
   });
 });
 
-test('an https proxy is spoken to in TLS, and its certificate checked', async () => {
+test('an https proxy is used over TLS, and its certificate is checked', async () => {
   const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
   const proxy = await startProxy({ tls, credentials });
   const { url } = await tlsReceiver();
@@ -170,7 +170,7 @@ test('an https proxy is spoken to in TLS, and its certificate checked', async ()
   });
 });
 
-test('connections through it are kept: ten attempts need one to each receiver, and one tunnel', async () => {
+test('ten attempts to each receiver use one connection and one tunnel', async () => {
   const proxy = await startProxy();
   const plain = await startReceiver();
   const { receiver, url } = await tlsReceiver();
@@ -184,7 +184,7 @@ test('connections through it are kept: ten attempts need one to each receiver, a
   expect(proxy.connections).toBe(2);
 });
 
-test('over http nothing may be answered from a cache; a header of the webhook’s own is not replaced', async () => {
+test('requests over http forbid caches, unless the webhook sets its own header', async () => {
   const proxy = await startProxy({ credentials });
   const receiver = await startReceiver();
   const sender = await senderThrough(withCredentials(proxy));
@@ -197,7 +197,7 @@ test('over http nothing may be answered from a cache; a header of the webhook’
 describe('the guard', () => {
   const strict = { allowCidrs: [] };
 
-  test('judges literal addresses, and names of this machine; the proxy hears nothing of it', async () => {
+  test('literal addresses and local names are refused, unknown to the proxy', async () => {
     const proxy = await startProxy();
     const sender = await senderThrough(proxy.url, strict);
     for (const host of ['10.0.0.5', '[::1]', '169.254.169.254', 'localhost', 'a.localhost.'])
@@ -209,7 +209,7 @@ describe('the guard', () => {
     expect(proxy.connections).toBe(0);
   });
 
-  test('judges every address of a name that our resolver knows, since the proxy may take any', async () => {
+  test('every address of a known name is checked, since the proxy may use any', async () => {
     const dns = await startNames({
       'both.example': ['8.8.8.8', '10.0.0.5'],
       'public.example': ['8.8.8.8'],
@@ -229,7 +229,7 @@ describe('the guard', () => {
   });
 
   test.each(['nxdomain', 'refused', 'silent'] as const)(
-    'leaves a name to the proxy of which our resolver says %s',
+    'a name that our resolver answers with %s is left to the proxy',
     async (answer) => {
       const dns = await startNames({ 'shop.example': answer });
       const receiver = await startReceiver();
@@ -241,7 +241,7 @@ describe('the guard', () => {
     },
   );
 
-  test('is not passed by asking for more names than are looked up at once', async () => {
+  test('a full queue of lookups lets no name pass', async () => {
     const silent = Array.from({ length: 40 }, (_, i) => `n${i}.example`);
     const dns = await startNames({
       ...Object.fromEntries(silent.map((name) => [name, 'silent'] as const)),

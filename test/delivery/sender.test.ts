@@ -9,8 +9,8 @@ import type { ReceiverAnswer } from '../support/servers/receiver.ts';
 import { standStill } from '../support/stand-still.ts';
 import { attempt, PATH, startNames, startReceiver, startSender, startTcpServer } from './support.ts';
 
-describe('what arrives', () => {
-  test('a POST is the body, byte for byte, as JSON', async () => {
+describe('requests', () => {
+  test('a POST carries the body, byte for byte, as JSON', async () => {
     const receiver = await startReceiver({ body: 'thanks' });
 
     const result = await startSender().send(attempt(receiver.url));
@@ -28,7 +28,7 @@ describe('what arrives', () => {
     });
   });
 
-  test('a GET has the identifier at the end of its URL and no body', async () => {
+  test('a GET has the identifier at the end of its URL, and no body', async () => {
     const receiver = await startReceiver();
 
     await startSender().send(attempt(receiver.url, { method: 'GET', body: null }));
@@ -49,7 +49,7 @@ describe('what arrives', () => {
     }
   });
 
-  test('a 103 does not count as the response: the one that follows does, or the time-out', async () => {
+  test('a 103 is not the response: the next one is, or the attempt times out', async () => {
     let last = 'HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n';
     const host = await startTcpServer((socket) =>
       socket.once('data', () => {
@@ -69,10 +69,10 @@ describe('what arrives', () => {
   });
 });
 
-describe('answers ahead of the answer', () => {
+describe('informational responses', () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 
-  test('ten are taken, in one piece or in many', async () => {
+  test('ten of them are accepted', async () => {
     const host = await startTcpServer((socket) =>
       socket.once('data', () => socket.write(`${early.repeat(10)}HTTP/1.1 204 Yes\r\n\r\n`)),
     );
@@ -80,7 +80,7 @@ describe('answers ahead of the answer', () => {
     expect(await startSender().send(attempt(`http://${host}`))).toMatchObject({ outcome: 'success' });
   });
 
-  test('100 Continue is one of them, though nobody asked for it, and the connection is kept', async () => {
+  test('an unrequested 100 Continue is accepted, and the connection is kept', async () => {
     let connections = 0;
     const host = await startTcpServer((socket) => {
       connections += 1;
@@ -101,8 +101,8 @@ describe('answers ahead of the answer', () => {
 
   test.each([
     ['', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'],
-    [' without a word of what to', ''],
-  ])('101 switches protocols%s: no response, and reported as a 101', async (_, headers) => {
+    [' without an Upgrade header', ''],
+  ])('a 101%s is reported as a switch of protocols', async (_, headers) => {
     const host = await startTcpServer((socket) =>
       socket.once('data', () => socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`)),
     );
@@ -126,7 +126,7 @@ describe('answers ahead of the answer', () => {
     });
   });
 
-  test('a stream of them is cut off: the connection is closed, and none is read any more', async () => {
+  test('an endless stream of them is cut off, and no more is read', async () => {
     let sent = 0;
     let cut: (sent: number) => void = () => {};
     const cutAfter = new Promise<number>((resolve) => {
@@ -154,8 +154,8 @@ describe('answers ahead of the answer', () => {
   });
 });
 
-describe('a process that stands still', () => {
-  test('past the end of the time-out still reads an answer that arrived in time', async () => {
+describe('stalls of the process', () => {
+  test('a response that arrived in time is read, even if the stall outlasts the time-out', async () => {
     const worker = new Worker(
       `const { parentPort } = require('node:worker_threads');
        const server = require('node:http').createServer((request, response) => {
@@ -180,7 +180,7 @@ describe('a process that stands still', () => {
     }
   });
 
-  test('before the request has left is no failure of the receiver', async () => {
+  test('a stall before the request was sent is an internal failure', async () => {
     const receiver = await startReceiver();
     // To look up a name takes several rounds of the event loop.
     const { address } = await startNames({ 'here.example': ['127.0.0.1'] });
@@ -195,7 +195,7 @@ describe('a process that stands still', () => {
     expect(receiver.requests).toHaveLength(0);
   });
 
-  test('before the request has left gives no more than the lost time', async () => {
+  test('a stall before the request was sent adds no more than its duration to the time-out', async () => {
     const { address } = await startNames({ 'mute.example': 'silent' });
     const sender = startSender({ timeoutMs: 1_000, connectTimeoutMs: 60_000, dnsServers: [address] });
     const sent = sender.send(attempt('http://mute.example'));
@@ -207,7 +207,7 @@ describe('a process that stands still', () => {
     });
   });
 
-  test('for long is no failure of the receiver', async () => {
+  test('a long stall is an internal failure', async () => {
     const receiver = await startReceiver({ hang: 'headers' });
     const sent = startSender({ timeoutMs: 2_000 }).send(attempt(receiver.url));
     await receiver.waitFor(1);
@@ -220,8 +220,8 @@ describe('a process that stands still', () => {
   });
 });
 
-describe('own ports', () => {
-  test('are not called, exempt or not, as an address or behind a name; their neighbors are', async () => {
+describe('the guard', () => {
+  test('own ports are never called, exempt or not, by address or by name; other ports are', async () => {
     const [mine, other] = await Promise.all([startReceiver(), startReceiver()]);
     const dns = await startNames({ 'here.example': ['127.0.0.1'] });
     const own = createOwnEndpoints();
@@ -245,8 +245,8 @@ describe('own ports', () => {
   });
 });
 
-describe('what the receiver says', () => {
-  test('an error status fails and keeps the beginning of what was said', async () => {
+describe('responses', () => {
+  test('an error status is a failure, and the beginning of its body is kept', async () => {
     const receiver = await startReceiver({ status: 503, body: Buffer.from([0x6e, 0x6f, 0x00, 0xff]) });
 
     const result = await startSender().send(attempt(receiver.url));
@@ -273,7 +273,7 @@ describe('what the receiver says', () => {
     ['', 'text/html;charset="UTF-16LE"', Buffer.from('kůň', 'utf16le'), 'kůň'],
     ['gzip', 'text/plain; charset=iso-8859-2', gzipSync(Buffer.from([0xbe, 0x6c])), 'žl'],
     ['', 'text/plain; charset=nobody-knows', Buffer.from('kůň'), 'kůň'],
-  ])('an answer compressed with %j, of type %j, is kept as text', async (encoding, type, body, text) => {
+  ])('a body compressed with %j, of type %j, is kept as text', async (encoding, type, body, text) => {
     const headers = {
       ...(encoding && { 'content-encoding': encoding }),
       ...(type && { 'content-type': type }),
@@ -289,7 +289,7 @@ describe('what the receiver says', () => {
     }
   });
 
-  test('what a receiver repeats of a static header is masked when it is compressed, too', async () => {
+  test('an echoed static header is masked even in a compressed body', async () => {
     const receiver = await startReceiver({
       status: 500,
       headers: { 'content-encoding': 'gzip' },
@@ -301,7 +301,7 @@ describe('what the receiver says', () => {
     expect(responseExcerpt).not.toContain('their-gateway-key');
   });
 
-  test('410 says that the webhook is gone', async () => {
+  test('a 410 means that the webhook is gone', async () => {
     const receiver = await startReceiver({ status: 410 });
 
     expect(await startSender().send(attempt(receiver.url))).toMatchObject({ outcome: 'gone', status: 410 });
@@ -321,7 +321,7 @@ describe('what the receiver says', () => {
     expect(elsewhere.requests).toHaveLength(0);
   });
 
-  test('Retry-After counts with 429 and 503 alone', async () => {
+  test('Retry-After counts only with 429 and 503', async () => {
     const receiver = await startReceiver();
     const sender = startSender();
     const asked = async (status: number, value: string) => {
@@ -338,8 +338,8 @@ describe('what the receiver says', () => {
   });
 });
 
-describe('answers that are too slow or too much', () => {
-  test('no answer within the time-out', async () => {
+describe('slow and large responses', () => {
+  test('a missing response is a failure after the time-out', async () => {
     const receiver = await startReceiver({ hang: 'headers' });
 
     const result = await startSender({ timeoutMs: 250 }).send(attempt(receiver.url));
@@ -349,13 +349,13 @@ describe('answers that are too slow or too much', () => {
     expect(result.durationMs).toBeGreaterThanOrEqual(245);
   });
 
-  test('no answer within the time-out of the attempt itself, which is shorter', async () => {
+  test('a missing response is a failure after the shorter time-out of the attempt itself', async () => {
     const { url, port } = await startReceiver({ hang: 'headers' });
     const { error } = await startSender({ timeoutMs: 30_000 }).send({ ...attempt(url), timeoutMs: 250 });
     expect(error).toBe(`no response from 127.0.0.1:${port} within 250 ms`);
   });
 
-  test('a body that stalls after a 2xx takes nothing back', async () => {
+  test('a body that stalls after a 2xx is still a success', async () => {
     const receiver = await startReceiver({ hang: 'body', body: 'so far' });
 
     // The body has less time than the rest.
@@ -364,7 +364,7 @@ describe('answers that are too slow or too much', () => {
     expect(result).toMatchObject({ outcome: 'success', status: 200, responseExcerpt: 'so far' });
   });
 
-  test('a connection cut in the body of a 2xx takes nothing back', async () => {
+  test('a connection that is cut in the body of a 2xx is still a success', async () => {
     const host = await startTcpServer((socket) =>
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
@@ -380,8 +380,8 @@ describe('answers that are too slow or too much', () => {
 
   test.each([
     ['endless', { endless: true, body: 'x'.repeat(4_096) }],
-    ['20 MiB', { body: Buffer.alloc(20 * 1024 * 1024, 'x') }],
-  ])('of a body that is %s the first part is read and the connection closed', async (_, answer) => {
+    ['20 MiB long', { body: Buffer.alloc(20 * 1024 * 1024, 'x') }],
+  ])('a body that is %s is read only at its beginning, and its connection is closed', async (_, answer) => {
     const receiver = await startReceiver(answer);
     const sender = startSender({ timeoutMs: 10_000 });
 
@@ -396,7 +396,7 @@ describe('answers that are too slow or too much', () => {
     expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 2]);
   });
 
-  test('endless headers', async () => {
+  test('endless headers are a failure', async () => {
     const host = await startTcpServer((socket) =>
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\n');
@@ -409,7 +409,7 @@ describe('answers that are too slow or too much', () => {
     );
   });
 
-  test('headers of many lines: not read beyond the limit', async () => {
+  test('headers of many lines are not read beyond the limit', async () => {
     const host = await startTcpServer((socket) =>
       socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(8_000)}`)),
     );
@@ -424,7 +424,7 @@ describe('answers that are too slow or too much', () => {
   });
 });
 
-test('no sentence holds path, query, identifier or secret', async () => {
+test('no error contains a path, query, identifier or secret', async () => {
   const receiver = await startReceiver();
   const sender = startSender({ timeoutMs: 100 });
   const answers: ReceiverAnswer[] = [

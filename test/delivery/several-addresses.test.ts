@@ -62,16 +62,16 @@ async function shopAt(addresses: readonly string[], connectTimeoutMs: number) {
   return await sender.send(attempt(`http://shop.example:${receiver.port}`));
 }
 
-test('the sixth is reached behind five that are silent', async () => {
+test('the sixth address is reached behind five silent ones', async () => {
   expect(await shopAt([...DEAD, ALIVE], 4_000)).toMatchObject({ outcome: 'success', status: 200 });
 });
 
-test('the sentence says how many were tried', async () => {
+test('the error says how many addresses were tried', async () => {
   const { error } = await shopAt(DEAD, 2_000);
   expect(error).toMatch(/^no connection to shop\.example:\d+ within 2 s \(5 addresses tried\)$/);
 });
 
-test('the sentence says how many refused', async () => {
+test('the error says how many addresses refused', async () => {
   const { port, close } = await startReceiver({}, { host: '127.0.0.9' });
   await close();
   const dns = await startNames({ 'shop.example': DEAD });
@@ -82,7 +82,7 @@ test('the sentence says how many refused', async () => {
 });
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-  'sessions of %s are resumed up to their greatest age',
+  'TLS sessions are resumed up to their maximum age, in %s',
   async (version) => {
     const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
     const resumed: boolean[] = [];
