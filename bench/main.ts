@@ -100,4 +100,6 @@ const how = {
   failures,
 } as const;
 console.log(options.json ? json(sheet, judged, how) : report(sheet, judged, how));
-process.exit(failures.length === 0 ? 0 : 1);
+// The smallest sizes prove that everything runs; their figures mean nothing.
+const missed = !options.quick && judged.some(({ met }) => met === false);
+process.exit(failures.length === 0 && !missed ? 0 : 1);
