@@ -8,10 +8,10 @@ import { freePort } from '../src/embedded/ports.ts';
 import { startChild } from './children.ts';
 import { firstDelivery, type Line } from './rounds.ts';
 import { openShop } from './shop.ts';
-import { commitTimesIn, createEshop, type Stack } from './stack.ts';
+import { commitsIn, createEshop, type Stack } from './stack.ts';
 
 /** A running process. */
-export interface OneProcess extends Pick<Stack, 'commitTimes'> {
+export interface OneProcess extends Pick<Stack, 'commits'> {
   /** Opens an e-shop with one webhook for created orders, whose first delivery has arrived. */
   openLine(): Promise<Line>;
 }
@@ -41,7 +41,7 @@ export async function startInOneProcess(stack: Stack, name: string): Promise<One
   const sql = createPool(database.href, 1);
   await stack.add(() => sql.end());
   return {
-    commitTimes: commitTimesIn(sql),
+    commits: commitsIn(sql),
     async openLine() {
       const receiver = await stack.startReceiver();
       const shop = await openShop(apiUrl, await createEshop(env));

@@ -4,7 +4,7 @@ import { startCpuClock } from './measure.ts';
 import type { Arrival } from './receiver.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 import type { Shop } from './shop.ts';
-import type { Stack } from './stack.ts';
+import type { Commit, Stack } from './stack.ts';
 
 /** An e-shop that sends orders, and the receiver of their deliveries. */
 export interface Line {
@@ -81,14 +81,25 @@ export async function sendFlatOut(
   return sent;
 }
 
-/** From COMMIT to arrival, in milliseconds, in the order of the commits. */
-export async function latenciesOf(
-  stack: Pick<Stack, 'commitTimes'>,
-  arrived: readonly Arrival[],
-): Promise<number[]> {
-  const committed = await stack.commitTimes(arrived.map(([id]) => id));
-  return arrived
-    .map(([id, at]) => ({ at, commit: committed.get(id) ?? Number.NaN }))
-    .sort((a, b) => a.commit - b.commit)
-    .map(({ at, commit }) => at - commit);
+/** An accepted delivery that has arrived. */
+export interface Arrived extends Commit {
+  /** In milliseconds since 1970. */
+  readonly arrivedAt: number;
 }
+
+/** Joins arrivals with their commits, in the order of the commits. */
+export async function withCommits(
+  stack: Pick<Stack, 'commits'>,
+  arrivals: readonly Arrival[],
+): Promise<Arrived[]> {
+  const commits = await stack.commits(arrivals.map(([id]) => id));
+  return arrivals
+    .flatMap(([id, arrivedAt]) => {
+      const commit = commits.get(id);
+      return commit === undefined ? [] : [{ ...commit, arrivedAt }];
+    })
+    .sort((a, b) => a.committedAt - b.committedAt);
+}
+
+/** From COMMIT to arrival, in milliseconds. */
+export const latencyOf = ({ arrivedAt, committedAt }: Arrived): number => arrivedAt - committedAt;

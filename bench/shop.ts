@@ -16,8 +16,8 @@ export const MOVEMENT = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
 /** A logged-in e-shop that has a product. Its calls throw an Error if the response is not a 200. */
 export interface Shop {
   readonly eshopId: number;
-  /** Creates the next order, a pre-order if it has a release time. */
-  createOrder(releaseAt?: Date): Promise<void>;
+  /** Creates the next order, a pre-order if it has a release time. @returns its `eshopOrderId` */
+  createOrder(releaseAt?: Date): Promise<string>;
   /**
    * Creates an order with this many lines, of about 100 bytes each.
    * @returns changes its note; resolves to the milliseconds to wait before the next call, by its budget
@@ -76,10 +76,12 @@ export async function openShop(apiUrl: string, credentials: EshopCredentials): P
     eshopId: credentials.eshopId,
     async createOrder(releaseAt) {
       orders += 1;
-      const order = benchOrder(`bench-${orders}`, ['BOOK-1', 'BOOK-1', 'BOOK-1']);
+      const id = `bench-${orders}`;
+      const order = benchOrder(id, ['BOOK-1', 'BOOK-1', 'BOOK-1']);
       const waiting =
         releaseAt === undefined ? {} : { status: 'preOrder', releaseAt: releaseAt.toISOString() };
       await ask('POST', '/orders', shop, { ...order, ...waiting });
+      return id;
     },
     async createLargeOrder(lines) {
       const id = 'bench-large';

@@ -20,6 +20,13 @@ import { type Conditions, keepToCores, onCores, SLOW_LINK_MS } from './condition
 import { type ReceiverProcess, startReceiver } from './receiver-process.ts';
 import { openShop, type Shop } from './shop.ts';
 
+/** The acceptance of a delivery. */
+export interface Commit {
+  readonly entityId: string;
+  /** In milliseconds since 1970. */
+  readonly committedAt: number;
+}
+
 /** The running stack. */
 export interface Stack {
   readonly sql: Pool;
@@ -46,8 +53,8 @@ export interface Stack {
   startReceiver(): Promise<ReceiverProcess>;
   /** Registers a function that runs before the stack is stopped. */
   add(stop: () => Promise<unknown>): Promise<void>;
-  /** When the transactions that accepted these deliveries were committed, in milliseconds since 1970, by id. */
-  commitTimes(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** The records of these deliveries, and when the transactions that accepted them were committed, by id. */
+  commits(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, Commit>>;
   /** Stops everything and removes the folder; may be called repeatedly. */
   stop(): Promise<unknown>;
 }
@@ -184,7 +191,7 @@ async function startParts(
       return further;
     },
     add: (stop) => shutdown.add(stop),
-    commitTimes: commitTimesIn(sql),
+    commits: commitsIn(sql),
     stop: shutdown.stop,
   };
 }
@@ -215,15 +222,15 @@ async function startDatabase(directory: string) {
   return { url: server.url, pid, stop: () => server.stop() };
 }
 
-/** When the transactions that accepted deliveries were committed, in milliseconds since 1970, by id. */
-export function commitTimesIn(sql: Pool): Stack['commitTimes'] {
+/** Reads them from a database. */
+export function commitsIn(sql: Pool): Stack['commits'] {
   return async (deliveryIds) => {
     // The event's row is written only once, so the transaction that inserted it accepted the delivery.
-    const rows = await sql<{ id: string; at: number }[]>`
-      select d.id, extract(epoch from pg_xact_commit_timestamp(e.xmin))::float8 * 1000 as at
+    const rows = await sql<(Commit & { readonly id: string })[]>`
+      select d.id, d.entity_id, extract(epoch from pg_xact_commit_timestamp(e.xmin))::float8 * 1000 as committed_at
       from deliveries d join events e on e.id = d.event_id
       where d.id = any(${[...deliveryIds]}::uuid[])`;
-    return new Map(rows.map(({ id, at }) => [id, at]));
+    return new Map(rows.map((row) => [row.id, row]));
   };
 }
 

@@ -3,14 +3,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atPace } from './pace.ts';
-import { type Line, latenciesOf } from './rounds.ts';
+import { type Line, latencyOf, withCommits } from './rounds.ts';
 import type { Stack } from './stack.ts';
 
 /** What the healthy e-shop measured. */
 export interface Probed {
   /** From COMMIT to the receiver's first byte, in milliseconds, in the order of the commits. */
   readonly latencies: readonly number[];
-  /** From request to the receiver's first byte, in milliseconds, sorted: at an easy pace none overtakes another. */
+  /** From request to the receiver's first byte, in milliseconds, in the same order. */
   readonly fromRequest: readonly number[];
   /** From its request to the API's response, in milliseconds. */
   readonly answers: readonly number[];
@@ -28,29 +28,32 @@ export interface Pace {
 
 /** Sends orders at a fixed pace, each timed; then waits for their deliveries. */
 export async function probeLatency(
-  stack: Pick<Stack, 'commitTimes'>,
+  stack: Pick<Stack, 'commits'>,
   { shop, receiver }: Line,
   pace: Pace,
 ): Promise<Probed> {
   const orders = Math.max(1, Math.round(pace.perSecond * pace.seconds));
   await receiver.arrivalsWithin({ deliveries: 0, patienceMs: 0 });
   const answers: number[] = [];
-  const requests: number[] = [];
+  const requests = new Map<string, number>();
   const order = async () => {
     const asked = performance.now();
-    requests.push(performance.timeOrigin + asked);
-    await shop.createOrder();
+    requests.set(await shop.createOrder(), performance.timeOrigin + asked);
     answers.push(performance.now() - asked);
   };
   await atPace(pace.perSecond, (sent) => sent < orders, order);
   const { patienceMs } = pace;
-  const first = await receiver.arrivalsWithin({ deliveries: orders, patienceMs });
-  const arrivals = first.map(([, at]) => at).sort((a, b) => a - b);
+  const arrived = await withCommits(stack, await receiver.arrivalsWithin({ deliveries: orders, patienceMs }));
+  // An earlier order may arrive only now.
+  const own = arrived.flatMap((each) => {
+    const requestedAt = requests.get(each.entityId);
+    return requestedAt === undefined ? [] : [{ ...each, requestedAt }];
+  });
   return {
-    latencies: await latenciesOf(stack, first),
-    fromRequest: arrivals.map((at, index) => at - (requests[index] ?? Number.NaN)),
+    latencies: own.map(latencyOf),
+    fromRequest: own.map(({ arrivedAt, requestedAt }) => arrivedAt - requestedAt),
     answers,
-    undelivered: Math.max(0, orders - first.length),
+    undelivered: orders - own.length,
   };
 }
 

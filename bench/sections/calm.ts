@@ -4,7 +4,7 @@
 import { type Phase, phases } from '../../src/attempt/phases.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { sampleOf, samplesOf } from '../../test/support/metrics.ts';
-import { ratio } from '../criteria.ts';
+import { figure, ratio } from '../criteria.ts';
 import { parts } from '../measure.ts';
 import { type OneProcess, startInOneProcess } from '../one-process.ts';
 import { firstDelivery, flatOutRound, type Line, openLine } from '../rounds.ts';
@@ -34,6 +34,9 @@ const answerName = `request to its answer at ${EASY_PER_SECOND} orders per secon
 const wholeName = (percent: number) => `in one process: ${easyName(percent)}`;
 const wholeAnswerName = `in one process: ${answerName}`;
 const phaseName = (phase: Phase) => `  of that ${phase}, mean, ms`;
+/** In all rounds of a setting together. */
+const undeliveredName = 'orders not delivered in time';
+const wholeUndeliveredName = `in one process: ${undeliveredName}`;
 const capacityName = `orders delivered per second, ${CLIENTS} clients`;
 
 export const calm: Section = {
@@ -60,6 +63,8 @@ export const calm: Section = {
     ratio('p99 over p50 from COMMIT, at half of capacity', latencyName(99, 50), latencyName(50, 50), {
       most: 4,
     }),
+    figure(undeliveredName, undeliveredName, { most: 0 }),
+    figure(wholeUndeliveredName, wholeUndeliveredName, { most: 0 }),
   ],
   async run(bench: Bench) {
     const stack = await bench.stack();
@@ -73,27 +78,34 @@ export const calm: Section = {
         const metricsPort = await freePort();
         await stack.startWorker({ WORKFLOWS: setting, METRICS_PORT: String(metricsPort) });
         await firstDelivery(line);
-        await atEasyPace(bench, stack, line, setting, metricsPort);
-        const capacity = await atCapacity(bench, stack, line, setting);
-        await atShares(bench, stack, line, setting, capacity);
+        const atEase = await atEasyPace(bench, stack, line, setting, metricsPort);
+        const { perSecond, undelivered } = await atCapacity(bench, stack, line, setting);
+        const inSteps = await atShares(bench, stack, line, setting, perSecond);
+        bench.note(undeliveredName, setting, atEase + undelivered + inSteps);
       }
     }
   },
 };
 
 /** Orders at an easy pace, after a few that are not measured. */
-async function probed({ sizes, patience }: Bench, stack: Pick<Stack, 'commitTimes'>, line: Line) {
+async function probed({ sizes, patience }: Bench, stack: Pick<Stack, 'commits'>, line: Line) {
   const seconds = sizes.steadySeconds;
   const pace = { perSecond: EASY_PER_SECOND, seconds, patienceMs: patience(PATIENCE_MS) };
   await probeLatency(stack, line, { ...pace, seconds: Math.min(5, seconds) });
   return () => probeLatency(stack, line, pace);
 }
 
-/** Latency at an easy pace, and the phases that it consists of. */
-async function atEasyPace(bench: Bench, stack: Stack, line: Line, setting: Setting, metricsPort: number) {
+/** Latency at an easy pace, and its phases. @returns the number of orders not delivered in time */
+async function atEasyPace(
+  bench: Bench,
+  stack: Stack,
+  line: Line,
+  setting: Setting,
+  metricsPort: number,
+): Promise<number> {
   const probe = await probed(bench, stack, line);
   const sumsBefore = await sumsOfPhases(metricsPort);
-  const { fromRequest, answers } = await probe();
+  const { fromRequest, answers, undelivered } = await probe();
   const sumsAfter = await sumsOfPhases(metricsPort);
   for (const [index, phase] of phases.entries()) {
     const [before, after] = [sumsBefore[index], sumsAfter[index]];
@@ -103,10 +115,11 @@ async function atEasyPace(bench: Bench, stack: Stack, line: Line, setting: Setti
   }
   for (const percent of PERCENTS) bench.note(easyName(percent), setting, percentile(fromRequest, percent));
   bench.note(answerName, setting, percentile(answers, 50));
+  return undelivered;
 }
 
 /** The highest throughput, which is returned, and its cost. */
-async function atCapacity(bench: Bench, stack: Stack, line: Line, setting: Setting): Promise<number> {
+async function atCapacity(bench: Bench, stack: Stack, line: Line, setting: Setting) {
   const patienceMs = bench.patience(PATIENCE_MS);
   const flatOut = (orders: number) => flatOutRound(stack, line, { orders, clients: CLIENTS, patienceMs });
   const { orders } = bench.sizes;
@@ -115,18 +128,21 @@ async function atCapacity(bench: Bench, stack: Stack, line: Line, setting: Setti
   bench.note(capacityName, setting, deliveries / seconds);
   bench.note('CPU per order and delivery, ms', setting, cpuPerDelivery.all ?? Number.NaN);
   for (const part of parts) bench.note(`  of which ${part}`, setting, cpuPerDelivery[part] ?? Number.NaN);
-  return deliveries / seconds;
+  return { perSecond: deliveries / seconds, undelivered: orders - deliveries };
 }
 
-/** Latency at shares of the highest throughput. */
+/** Latency at shares of the highest throughput. @returns the number of orders not delivered in time */
 async function atShares(bench: Bench, stack: Stack, line: Line, setting: Setting, capacity: number) {
+  let missing = 0;
   for (const share of SHARES) {
     const perSecond = (capacity * share) / 100;
     const pace = { perSecond, seconds: bench.sizes.steadySeconds, patienceMs: bench.patience(PATIENCE_MS) };
-    const { latencies } = await probeLatency(stack, line, pace);
+    const { latencies, undelivered } = await probeLatency(stack, line, pace);
+    missing += undelivered;
     for (const percent of PERCENTS)
       bench.note(latencyName(percent, share), setting, percentile(latencies, percent));
   }
+  return missing;
 }
 
 /** The worker's measurements of each phase: the sum in seconds, and the number of first attempts. */
@@ -140,9 +156,10 @@ async function sumsOfPhases(metricsPort: number) {
 }
 
 async function inOneProcess(bench: Bench, whole: OneProcess, line: Line): Promise<void> {
-  const { fromRequest, answers } = await (await probed(bench, whole, line))();
+  const { fromRequest, answers, undelivered } = await (await probed(bench, whole, line))();
   for (const percent of PERCENTS) bench.note(wholeName(percent), 'all', percentile(fromRequest, percent));
   bench.note(wholeAnswerName, 'all', percentile(answers, 50));
+  bench.note(wholeUndeliveredName, 'all', undelivered);
 }
 
 /** Temporal alone, at an easy pace. */

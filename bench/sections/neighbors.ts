@@ -1,6 +1,6 @@
 /** Neighbors: the effect of one e-shop on another, with and without it in the same run. */
 import { type Criterion, figure, ratio } from '../criteria.ts';
-import { firstDelivery, flatOutRound, type Line, latenciesOf, openLine } from '../rounds.ts';
+import { firstDelivery, flatOutRound, type Line, latencyOf, openLine, withCommits } from '../rounds.ts';
 import { type Place, type Scenario, scenarios } from '../scenarios.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
@@ -189,7 +189,7 @@ async function ownNeighbors(bench: Bench, setting: Setting, place: Place): Promi
   const deliveries = row?.count ?? 0;
   const patienceMs = bench.patience(PREPARE_MS);
   const first = await receiver.arrivalsWithin({ deliveries, patienceMs });
-  const late = latenessAmongNeighbors(await latenciesOf(stack, first));
+  const late = latenessAmongNeighbors((await withCommits(stack, first)).map(latencyOf));
   bench.note('  deliveries of the clients', setting, deliveries);
   bench.note('  of them not delivered in ten minutes', setting, deliveries - first.length);
   bench.note(latestName, setting, Math.max(0, ...late));

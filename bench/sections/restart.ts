@@ -1,6 +1,6 @@
 /** A restart in mid-burst: many deliveries wait for their workflow, and fresh ones come. */
 import { createBacklog } from '../backlog.ts';
-import { ratio } from '../criteria.ts';
+import { figure, ratio } from '../criteria.ts';
 import { firstDelivery, openLine } from '../rounds.ts';
 import { percentile } from '../statistics.ts';
 import { probeLatency } from '../trial.ts';
@@ -14,6 +14,8 @@ const PERCENTS = [50, 95] as const;
 const latencyName = (when: 'before' | 'after', percent: number) =>
   `fresh deliveries ${when === 'before' ? 'before' : 'after a restart in mid-burst'}, p${percent}, ms`;
 
+const undeliveredName = 'fresh deliveries undelivered';
+
 export const restart: Section = {
   name: 'restart',
   about: 'fresh deliveries after a restart in mid-burst, while thousands wait for their workflow',
@@ -26,6 +28,7 @@ export const restart: Section = {
         most: 3,
       },
     ),
+    figure(undeliveredName, undeliveredName, { most: 0 }),
   ],
   async run(bench: Bench) {
     const setting = mainSetting(bench);
@@ -60,7 +63,7 @@ export const restart: Section = {
         bench.note(latencyName('before', percent), setting, percentile(before.latencies, percent));
         bench.note(latencyName('after', percent), setting, percentile(after.latencies, percent));
       }
-      bench.note('fresh deliveries undelivered', setting, before.undelivered + after.undelivered);
+      bench.note(undeliveredName, setting, before.undelivered + after.undelivered);
       await untilWorkflowsEnded(stack.sql, stack.temporalAddress, patienceMs);
       bench.note('until the last workflow has ended, s', setting, (performance.now() - ready) / 1_000);
       await stack.stop();
