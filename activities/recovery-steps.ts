@@ -30,11 +30,8 @@ export function createRecoveryActivities({
         }
       }
     },
-    async controlRecovery({ recoveryId, action, reason }) {
-      await controlRecovery(sql, recoveryId, action, {
-        by: 'operator',
-        comment: reason === '' ? null : reason,
-      });
+    async cancelRecovery(recoveryId) {
+      await controlRecovery(sql, recoveryId, 'cancel', { by: 'operator' });
       return progressOf(await readRecovery(sql, recoveryId));
     },
   };

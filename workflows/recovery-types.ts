@@ -1,5 +1,5 @@
 /** The data exchanged by the workflow of a recovery and its activities: identifiers, times and counts. */
-import type { Recoverable, RecoveryAction } from '../src/domain/recovery.ts';
+import type { Recoverable } from '../src/domain/recovery.ts';
 import type { Progress } from '../src/domain/recovery-progress.ts';
 
 /** Input of `recoverWebhook`. The deliveries are in the database. */
@@ -25,18 +25,8 @@ export interface RecoveryProgress extends Omit<Progress, 'estimatedEndAt'> {
 export interface RecoveryActivities {
   /** Creates as many deliveries as the receiver can take. */
   advanceRecovery(recoveryId: string): Promise<RecoveryProgress>;
-  /** Carries out an operator's request in Temporal; a request that is fulfilled already changes nothing. */
-  controlRecovery(input: {
-    readonly recoveryId: string;
-    readonly action: RecoveryAction;
-    readonly reason: string;
-  }): Promise<RecoveryProgress>;
-}
-
-/** The argument of `pause`, `resume` and `cancel`. */
-export interface RecoveryRequest {
-  /** For the e-shop to read. */
-  readonly reason?: string;
+  /** Cancels a recovery whose workflow an operator canceled in Temporal. */
+  cancelRecovery(recoveryId: string): Promise<RecoveryProgress>;
 }
 
 /** Signal: the recovery or its webhook changed. The signal carries no command. */

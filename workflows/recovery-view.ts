@@ -11,7 +11,7 @@ export function recoveryTitle({
   return `recovery of ${counted(found, 'event')} → webhook ${webhookId}`;
 }
 
-/** The events that a recovery delivers, and its updates, as Markdown. */
+/** The events that a recovery delivers, as Markdown. */
 export function recoveryDetails(input: RecoverWebhookInput): string {
   return [
     `**${recoveryTitle(input)}**`,
@@ -20,7 +20,7 @@ export function recoveryDetails(input: RecoverWebhookInput): string {
     '',
     'Each becomes a new delivery, with its own retries and its own workflow. They are created as the receiver takes them, and go behind fresh events.',
     '',
-    'Updates: `pause`, `resume` and `cancel`, each with a `reason`. Query: `progress`.',
+    'Pause and resume it with `waybill recoveries` or in the console. *Cancel* cancels it for the e-shop, too.',
   ].join('\n');
 }
 

@@ -10,11 +10,7 @@ import type {
   NoticeResult,
 } from '../../workflows/delivery-types.ts';
 import type { NoticeActivities, NoticeInput } from '../../workflows/notice-types.ts';
-import type {
-  RecoverWebhookInput,
-  RecoveryActivities,
-  RecoveryRequest,
-} from '../../workflows/recovery-types.ts';
+import type { RecoverWebhookInput, RecoveryActivities } from '../../workflows/recovery-types.ts';
 import type { ReleaseActivities } from '../../workflows/release-types.ts';
 import type { RetentionActivities } from '../../workflows/retention-types.ts';
 
@@ -37,7 +33,6 @@ type Payloads =
   | FailedAttempt
   | ActionRequest
   | RecoverWebhookInput
-  | RecoveryRequest
   | Recorded<DeliveryActivities>
   | Recorded<RecoveryActivities>
   | Recorded<ReleaseActivities>
@@ -84,9 +79,8 @@ const fields: Readonly<Record<Field, true>> = {
   events: true,
   exhausted: true,
   failed: true,
-  firstWaitMs: true,
   mailHeartbeatMs: true,
-  maxAttempts: true,
+  firstWaitMs: true,
   forgotten: true,
   found: true,
   generation: true,
@@ -124,6 +118,7 @@ const fields: Readonly<Record<Field, true>> = {
   released: true,
   removed: true,
   rows: true,
+  maxAttempts: true,
   message: true,
   since: true,
   spent: true,

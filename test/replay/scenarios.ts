@@ -1,7 +1,7 @@
 /** Every way a workflow can end, as a scenario that is run on a real server and recorded. */
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
-import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
+import { beginRecovery, controlRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import type { Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -9,7 +9,7 @@ import type { Mailer } from '../../src/mail/mail.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { noticeWorkflowId } from '../../workflows/notice-types.ts';
-import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
+import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { retentionId } from '../../workflows/retention-types.ts';
 import { loseMany } from '../support/api/recoveries.ts';
@@ -17,6 +17,7 @@ import { accepted, attemptRecord, beginAttempt, recordAttempt } from '../support
 import type { Receiver } from '../support/servers/receiver.ts';
 import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
 import { insertPreOrder } from '../support/temporal/lost-workflows.ts';
+import { untilRecoveryShown } from '../support/temporal/recovery-shown.ts';
 
 /** How the workflow's history must end. */
 export type CloseEvent = 'completed' | 'failed' | 'canceled';
@@ -454,14 +455,16 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'recovery-paused-and-canceled-by-updates',
+    name: 'recovery-paused-and-canceled',
     closes: 'completed',
     async run(stack, receiver) {
       receiver.respond({ hang: 'headers' });
-      const { recoveryId, handle } = await recovery(stack, receiver, 60);
-      await handle.executeUpdate('pause', { args: [{ reason: 'stock-taking' }] });
-      await handle.executeUpdate('resume');
-      await handle.executeUpdate('cancel', { args: [{ reason: 'of no use' }] });
+      const { recoveryId } = await recovery(stack, receiver, 60);
+      await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'operator', comment: 'stock-taking' });
+      await untilRecoveryShown(stack, recoveryId, 'paused');
+      await controlRecovery(stack.sql, recoveryId, 'resume', { by: 'operator' });
+      await untilRecoveryShown(stack, recoveryId, 'running');
+      await controlRecovery(stack.sql, recoveryId, 'cancel', { by: 'operator', comment: 'of no use' });
       return await recoveryClosed(stack, recoveryId);
     },
   },
@@ -480,15 +483,10 @@ export const scenarios: readonly Scenario[] = [
     closes: 'completed',
     async run(stack, receiver) {
       receiver.respond({ hang: 'headers' });
-      const { recoveryId, webhookId, handle } = await recovery(stack, receiver, 60);
-      const shown = (state: string) =>
-        stack.until(`the workflow to say ${state}`, async () => {
-          const progress = await handle.query<RecoveryProgress | null>('progress');
-          return progress?.state === state;
-        });
+      const { recoveryId, webhookId } = await recovery(stack, receiver, 60);
       for (const active of [false, true, false]) {
         await stack.changeWebhook(webhookId, { active });
-        await shown(active ? 'running' : 'paused');
+        await untilRecoveryShown(stack, recoveryId, active ? 'running' : 'paused');
       }
       await stack.changeWebhook(webhookId, { deleted: true });
       return await recoveryClosed(stack, recoveryId);
