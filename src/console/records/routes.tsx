@@ -2,8 +2,7 @@
 import * as v from 'valibot';
 import { withOutcomes } from '../../api/event-outcomes.ts';
 import { Pagination } from '../../api/pagination.ts';
-import { newestRecords } from '../../db/console/records.ts';
-import { listEvents } from '../../db/event-log.ts';
+import { newestEvents, newestRecords } from '../../db/console/records.ts';
 import { idOf } from '../../domain/catalogue.ts';
 import { capital } from '../../domain/text.ts';
 import { piece, queryText } from '../api-client.ts';
@@ -55,11 +54,10 @@ export function recordRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
       const id = c.req.param('id');
       const packed = kind.entry.kind === 'order' ? { withPackingLists: 'true' } : {};
       const { eshopId } = viewer.session;
-      const latest = { limit: 20, offset: 0 };
       const [item, { data: deliveries }, events] = await Promise.all([
         api.get(Shown, `/v21${path}/${piece(id)}`, packed),
         api.list(DeliveryList, '/v21/deliveries', { entityId: id, items: '20' }),
-        listEvents(sql, eshopId, { kind: kind.entry.kind, entityId: id }, latest).then((rows) =>
+        newestEvents(sql, eshopId, { kind: kind.entry.kind, entityId: id }, 20).then((rows) =>
           withOutcomes(sql, eshopId, rows),
         ),
       ]);

@@ -2,6 +2,7 @@
 import { mayIdentify, NO_NUMBER } from '../../domain/catalogue.ts';
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';
+import { listEvents } from '../event-log.ts';
 import { columnsOf } from '../records/columns.ts';
 import { mappings } from '../records/mappings.ts';
 
@@ -24,3 +25,11 @@ export function newestRecords(
     select ${sql.unsafe(columnsOf(mapping).selectedHead)} from ${table} t where t.eshop_id = ${eshopId} ${behind}
     order by t.created_at desc, t.${key} desc limit ${most}`;
 }
+
+/** The newest events of a record. One of another kind may have the same identifier, which the API does not tell apart. */
+export const newestEvents = (
+  sql: Sql,
+  eshopId: number,
+  record: { readonly kind: EntityKind; readonly entityId: string },
+  limit: number,
+) => listEvents(sql, eshopId, record, { limit, offset: 0 });
