@@ -26,7 +26,7 @@ const webhookFilters = v.pipe(
     inactive: flag('--inactive', 'only inactive ones, whose open deliveries are held'),
     failing: flag(
       '--failing',
-      'only those that are failing, or were deactivated because they failed, with their last errors',
+      'only those that are failing and not paused, or were deactivated because they failed, with their last errors',
     ),
     paused: flag('--paused', 'only paused ones, whose open deliveries are held'),
   }),
@@ -36,16 +36,10 @@ const webhookFilters = v.pipe(
 /** Its state, and since or until when and why. */
 function stateText(webhook: OperatorsWebhook): string {
   const { active, pausedUntil, incidentSince, deactivatedAt, deactivationReason: reason } = webhook;
-  const state = stateOf({
-    active,
-    isFailing: incidentSince !== null,
-    isPaused: pausedUntil !== null,
-    reason,
-  });
+  const failing = incidentSince === null ? [] : [`failing since ${failingSince(webhook)}`];
   const paused = pausedUntil === null ? [] : [`paused until ${minute(pausedUntil)}`];
-  if (state === 'failing') return [`failing since ${failingSince(webhook)}`, ...paused].join(', ');
-  if (state === 'paused') return paused.join();
-  if (active) return state;
+  if (active) return [...failing, ...paused].join(', ') || 'active';
+  const state = stateOf({ active, isFailing: false, isPaused: false, reason });
   if (deactivatedAt === null || reason === null) return `${state}: never activated`;
   return `${state}: ${minute(deactivatedAt)} ${whyDeactivated[reason]}`;
 }

@@ -112,7 +112,7 @@ export async function countWindowsLost(sql: Sql): Promise<number> {
     where d.state = 'expired' and d.window_lost and d.finished_at > now() - interval '1 day' and w.deleted_at is null`);
 }
 
-/** How many webhooks are failing: they have accepted no attempt since one failed. And e-shops, as in `/metrics`. */
+/** How many webhooks are failing and not paused: they have accepted no attempt since one failed. And e-shops. */
 export async function readIncidents(sql: Sql) {
   return await oneRow(sql<{ webhooks: number; failing: number; deactivated: number }[]>`
     select count(*)::int as webhooks, count(distinct w.eshop_id)::int as failing,
@@ -122,7 +122,7 @@ export async function readIncidents(sql: Sql) {
       select webhook_id, generation, max(until) filter (where failures > 0) as failed,
              max(until) filter (where failures = 0) as accepted
       from failures group by webhook_id, generation) f
-    join webhooks w on w.id = f.webhook_id and w.generation = f.generation and w.active and w.deleted_at is null
+    join webhooks w on w.id = f.webhook_id and w.generation = f.generation and ${makesAttempts(sql, 'w')} and w.deleted_at is null
     where f.failed > coalesce(f.accepted, '-infinity')`);
 }
 

@@ -25,7 +25,8 @@ export const webhookStates = ['failing', 'deactivated', 'paused', 'inactive', 'a
 export type WebhookState = (typeof webhookStates)[number];
 
 /**
- * `deactivated` by failures, or `inactive` because somebody wanted that.
+ * `deactivated` by failures, or `inactive` because somebody wanted that. A paused one makes no attempt: nobody has to
+ * act, whether it was failing or not.
  * @param webhook `reason`: of its last deactivation
  */
 export function stateOf(webhook: {
@@ -36,8 +37,8 @@ export function stateOf(webhook: {
 }): WebhookState {
   const { active, isFailing, isPaused, reason } = webhook;
   if (!active) return reason === null || reason === 'user' ? 'inactive' : 'deactivated';
-  if (isFailing) return 'failing';
-  return isPaused ? 'paused' : 'active';
+  if (isPaused) return 'paused';
+  return isFailing ? 'failing' : 'active';
 }
 
 /** Why a webhook was deactivated, to continue a sentence. */

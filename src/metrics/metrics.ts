@@ -89,9 +89,10 @@ const HELP = {
     'Open deliveries, by state; `held`: by an operator, or because their webhook is inactive or paused.',
   waybill_webhooks_holding:
     'Webhooks for which deliveries are held: they are inactive or paused, or an operator holds deliveries to them.',
-  waybill_incidents: 'Active webhooks that are failing: no attempt has been accepted since one failed.',
+  waybill_incidents:
+    'Active webhooks, not paused, that are failing: no attempt has been accepted since one failed.',
   waybill_eshops:
-    'E-shops with webhooks that are failing (`failing`), or that failures have deactivated within the last hour (`deactivated`).',
+    'E-shops with webhooks that are failing and not paused (`failing`), or that failures have deactivated within the last hour (`deactivated`).',
   waybill_cursors_held_up_seconds:
     'How long the transaction that cursors and recoveries wait for has been open, with the name of its program; 0 if they wait for none.',
   waybill_mails_pending:

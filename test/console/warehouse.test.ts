@@ -1,6 +1,7 @@
 /** A warehouse user sees the e-shops that an operator granted, each by itself and all together, and no other. */
 import { v7 as uuidv7 } from 'uuid';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { readIncidents } from '../../src/db/overview.ts';
 import { createUiLinks } from '../../src/temporal/ui-links.ts';
 import type { TestEshop } from '../support/api/api.ts';
 import { consoleOf, newPerson, type Person, signIn } from '../support/api/console.ts';
@@ -297,6 +298,12 @@ describe('all e-shops together', () => {
     expect((await mine.ask('/console/all/webhooks?trouble=true')).text).not.toContain(
       `#${of(webhooks, api.eshop)}<`,
     );
+    // Nobody has to act while it is paused.
+    await second.shop.request('PUT', `/v21/webhooks/${webhook}/pause`);
+    expect((await mine.ask('/console/all')).text).toContain('None: no active webhook is failing.');
+    expect((await mine.ask('/console/all/webhooks?trouble=true')).text).not.toContain(`#${webhook}`);
+    expect((await readIncidents(api.sql)).webhooks).toBe(0);
+    await second.shop.request('PUT', `/v21/webhooks/${webhook}/resume`);
   });
 
   test('an invalid filter is refused instead of matching nothing', async () => {

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx';
 import { recordOf } from '../../api/webhooks/record.ts';
 import { listAllWebhooks, type OperatorsWebhook, openByState } from '../../db/webhooks/all-webhooks.ts';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
+import type { WebhookRecord } from '../../domain/webhook.ts';
 import { queryText } from '../api-client.ts';
 import { Counts } from '../badges.tsx';
 import type { ConsoleApp, ConsoleDeps, InstallationStatus } from '../deps.ts';
@@ -11,7 +12,7 @@ import { Card, Code, Empty, Facts, Live, Table } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { useViewer } from '../viewer.ts';
-import { TroubledWebhook } from '../webhooks/health.tsx';
+import { needsAttention, TroubledWebhook } from '../webhooks/health.tsx';
 import { scopeOf, titlesOf } from './scope.ts';
 
 const CREATE = 'npx --no waybill eshop create --name NAME --email ADDRESS';
@@ -21,20 +22,17 @@ const MAX_WEBHOOKS_LISTED = 10_000;
 
 const nothing = { webhooks: 0, troubled: 0, pending: 0, retrying: 0, held: 0 };
 
-/** Whether a webhook is failing, or was deactivated because of failures. */
-function isTroubled({ active, incidentSince, deactivationReason }: OperatorsWebhook): boolean {
-  if (active) return incidentSince !== null;
-  return deactivationReason !== null && deactivationReason !== 'user';
-}
+/** A webhook, also as its own pages show it. */
+type Shown = OperatorsWebhook & { readonly record: WebhookRecord };
 
-function sums(webhooks: readonly OperatorsWebhook[]): ReadonlyMap<number, typeof nothing> {
+function sums(webhooks: readonly Shown[]): ReadonlyMap<number, typeof nothing> {
   const found = new Map<number, typeof nothing>();
   for (const webhook of webhooks) {
     const { pending, retrying, held } = openByState(webhook);
     const counts = found.get(webhook.eshopId) ?? { ...nothing };
     found.set(webhook.eshopId, counts);
     counts.webhooks += 1;
-    if (isTroubled(webhook)) counts.troubled += 1;
+    if (needsAttention(webhook.record)) counts.troubled += 1;
     counts.pending += pending;
     counts.retrying += retrying;
     counts.held += held;
@@ -46,7 +44,7 @@ function count(total: number, path: string): Child {
   return total === 0 ? '0' : <a href={path}>{total.toLocaleString('en-US')}</a>;
 }
 
-function Eshops({ webhooks }: { webhooks: readonly OperatorsWebhook[] }) {
+function Eshops({ webhooks }: { webhooks: readonly Shown[] }) {
   const { eshops } = useViewer();
   const found = sums(webhooks);
   const list = (eshopId: number, state: DeliveryState) =>
@@ -106,11 +104,12 @@ export function overviewOfAll(app: ConsoleApp, { sql, policy, operator }: Consol
   app.get(ALL, async (c) => {
     const { viewer } = c.var;
     const titles = titlesOf(viewer);
-    const [webhooks, status] = await Promise.all([
+    const [found, status] = await Promise.all([
       listAllWebhooks(sql, { among: scopeOf(viewer) }, MAX_WEBHOOKS_LISTED),
       viewer.operator ? operator?.installation() : undefined,
     ]);
-    const needing = webhooks.filter(isTroubled);
+    const webhooks = found.map((webhook) => ({ ...webhook, record: recordOf(policy, webhook) }));
+    const needing = webhooks.filter(({ record }) => needsAttention(record));
     return respond(
       c,
       <Page title="All e-shops" here={ALL}>
@@ -125,8 +124,8 @@ export function overviewOfAll(app: ConsoleApp, { sql, policy, operator }: Consol
                 <p class="quiet">None: no active webhook is failing.</p>
               ) : (
                 <ul class="stack">
-                  {needing.slice(0, MAX_SHOWN).map((webhook) => (
-                    <TroubledWebhook webhook={recordOf(policy, webhook)} eshop={titles(webhook.eshopId)} />
+                  {needing.slice(0, MAX_SHOWN).map(({ record, eshopId }) => (
+                    <TroubledWebhook webhook={record} eshop={titles(eshopId)} />
                   ))}
                 </ul>
               )}

@@ -27,9 +27,7 @@ export function stateOf(
 ): WebhookState {
   const { active, incident, pausedUntil, lastDeactivation } = webhook;
   const reason = lastDeactivation?.reason ?? null;
-  const isPaused = pausedUntil !== null;
-  // While it is paused nobody has to act: nothing is attempted.
-  return stateBy({ active, isFailing: incident !== null && !isPaused, isPaused, reason });
+  return stateBy({ active, isFailing: incident !== null, isPaused: pausedUntil !== null, reason });
 }
 
 export function needsAttention(webhook: WebhookRecord): boolean {

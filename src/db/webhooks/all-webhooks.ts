@@ -13,7 +13,7 @@ interface AllWebhooksFilter {
   /** Finds webhooks that have this type, and perhaps others as well. */
   readonly webhookType?: string | undefined;
   readonly active?: boolean | undefined;
-  /** Finds webhooks that are failing, or were deactivated because of failures. */
+  /** Finds webhooks that need attention: they are failing and not paused, or were deactivated because of failures. */
   readonly troubled?: boolean | undefined;
   /** Finds only paused ones. */
   readonly paused?: boolean | undefined;
@@ -79,7 +79,7 @@ export async function listAllWebhooks(sql: Sql, filter: AllWebhooksFilter, limit
         ${among === undefined ? sql`` : sql`and w.eshop_id = any(${[...among]}::int[])`}
         ${webhookType === undefined ? sql`` : sql`and ${webhookType} = any(w.types)`}
         ${active === undefined ? sql`` : sql`and w.active = ${active}`}
-        ${troubled === true ? sql`and case when w.active then i.since is not null else x.reason <> 'user' end` : sql``}
+        ${troubled === true ? sql`and case when w.active then i.since is not null and ${isPaused(sql, 'w')} is not true else x.reason <> 'user' end` : sql``}
         ${paused === true ? sql`and ${isPaused(sql, 'w')}` : sql``}
         ${receiver === undefined ? sql`` : sql`and ${callsHost(sql, receiver.toLowerCase())}`}
       ${longestWaitFirst ? sql`` : sql`order by w.id limit ${limit}`}) x
