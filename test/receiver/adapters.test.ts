@@ -56,7 +56,7 @@ async function deliver(base: string, method: 'POST' | 'GET', path = '/hooks/') {
 }
 
 describe('node:http', () => {
-  it('POST and GET', async () => {
+  it('deliveries by POST and GET are handled', async () => {
     const { hooks, seen } = setUp();
     const url = await listening((incoming, outgoing) => void nodeListener(hooks)(incoming, outgoing));
     expect(await deliver(url, 'POST')).toEqual([200, 'Handled.\n']);
@@ -65,7 +65,7 @@ describe('node:http', () => {
     expect(seen).toEqual(['POST 10/1 ž', 'GET 10/1 ž', 'GET 10/1 ž']);
   });
 
-  it('names a body parser that came first', async () => {
+  it('a body parser that came first is named', async () => {
     const { hooks } = setUp();
     const url = await listening(async (incoming, outgoing) => {
       for await (const _ of incoming);
@@ -74,7 +74,7 @@ describe('node:http', () => {
     expect(await deliver(url, 'POST')).toEqual([500, expect.stringContaining('express.json()')]);
   });
 
-  it('takes the bytes that a platform has kept', async () => {
+  it('the bytes that a platform has kept are used', async () => {
     const { hooks } = setUp();
     const url = await listening(async (incoming, outgoing) => {
       const chunks: Buffer[] = [];
@@ -85,7 +85,7 @@ describe('node:http', () => {
     expect(await deliver(url, 'POST')).toEqual([200, 'Handled.\n']);
   });
 
-  it('takes the path as it was before a router shortened it', async () => {
+  it('the original path is used, even if a router shortened it', async () => {
     const { hooks } = setUp();
     const url = await listening(async (incoming, outgoing) => {
       const routed = Object.assign(incoming, {
@@ -97,7 +97,7 @@ describe('node:http', () => {
     expect(await deliver(url, 'GET')).toEqual([200, 'Handled.\n']);
   });
 
-  it('a body that breaks off is no delivery', async () => {
+  it('a body that breaks off is not a delivery', async () => {
     const { hooks, problems } = setUp();
     const [answered, ended] = later();
     const url = await listening((incoming, outgoing) => {
@@ -123,7 +123,7 @@ describe('Hono', () => {
     return address;
   };
 
-  it('POST and GET', async () => {
+  it('deliveries by POST and GET are handled', async () => {
     const { hooks, seen } = setUp();
     const app = new Hono().all('/hooks/*', (c) => hooks(c.req.raw));
     const url = await listeningApp(app);
@@ -132,7 +132,7 @@ describe('Hono', () => {
     expect(seen).toEqual(['POST 10/1 ž', 'GET 10/1 ž']);
   });
 
-  it('names a body that was read first', async () => {
+  it('a body that was read first is named', async () => {
     const { hooks } = setUp();
     const app = new Hono().post('/hooks/*', async (c) => {
       await c.req.json();
@@ -145,7 +145,7 @@ describe('Hono', () => {
   });
 });
 
-it('export default { fetch }: other arguments of the runtime are ignored', async () => {
+it('hooks.fetch ignores other arguments of the runtime', async () => {
   const { hooks, seen } = setUp();
   const worker: { fetch(request: Request, env: object): Promise<Response> } = { fetch: hooks.fetch };
   const response = await worker.fetch(await fakeDelivery('CREATE_ORDER'), { requestTarget: '/elsewhere' });

@@ -24,15 +24,15 @@ function setUp(answers: (() => Response)[], options: { readonly url?: string } =
   return { api: waybill({ url, ...credentials, fetch: send }), requests };
 }
 
-describe('the API', () => {
-  it.each(['url', 'apiKey', 'username', 'password'])('says that %s is empty, before any request', (name) => {
+describe('the API client', () => {
+  it.each(['url', 'apiKey', 'username', 'password'])('an empty %s is named before any request', (name) => {
     const options = { url: 'https://w.example', apiKey: 'wb_key', username: 'shop', password: 'secret' };
     const problem = `${name} is empty: is the variable it comes from set?`;
     expect(() => waybill({ ...options, [name]: '' })).toThrow(new TypeError(problem));
     expect(() => waybill({ ...options, [name]: undefined })).toThrow(new TypeError(problem));
   });
 
-  it('logs in once, however many ask', async () => {
+  it('simultaneous calls share one login', async () => {
     const { api, requests } = setUp([]);
     await Promise.all([api.deliveries('a'), api.deliveries('b', { since: new Date(0) })]);
     expect(requests.sort()).toEqual([
@@ -42,7 +42,7 @@ describe('the API', () => {
     ]);
   });
 
-  it('logs in again when the token has ended, and gives up when that does not help', async () => {
+  it('an expired token leads to a new login, once', async () => {
     const unauthorized = () => json({ message: 'The token has expired.' }, { status: 401 });
     const { api, requests } = setUp([unauthorized]);
     await api.deliveries('a');
@@ -51,7 +51,7 @@ describe('the API', () => {
     await expect(refused.api.deliveries('a')).rejects.toThrow('401 The token has expired.');
   });
 
-  it('waits where it is told to', async () => {
+  it('a 429 is waited out as its Retry-After says', async () => {
     vi.useFakeTimers();
     try {
       const { api, requests } = setUp([() => json({}, { status: 429, headers: { 'retry-after': '7' } })]);
@@ -65,7 +65,7 @@ describe('the API', () => {
     }
   });
 
-  it('says what was refused, in its own words', async () => {
+  it('a refusal is reported in the words of the API', async () => {
     const { api } = setUp([() => json({ message: 'after: must be a UUID' }, { status: 400 })]);
     const error = await api.deliveries('a').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ApiError);
@@ -74,7 +74,7 @@ describe('the API', () => {
     await expect(proxy.api.deliveries('a')).rejects.toThrow('502 is not a response from Waybill');
   });
 
-  it('knows the payload of a POST, of a GET, and of what is no longer there', async () => {
+  it('the payload of a POST, of a GET and of a missing delivery are told apart', async () => {
     const post = { message: '', data: { a: '1' }, request: { method: 'POST' } };
     const get = { message: '', data: null, request: { method: 'GET' } };
     const { api } = setUp([
@@ -87,7 +87,7 @@ describe('the API', () => {
     expect(await api.payload('x')).toBeNull();
   });
 
-  it('reads the record of a kind, whatever its identifier', async () => {
+  it('the record of a kind is read, whatever its identifier', async () => {
     const { api, requests } = setUp([() => json({ message: '', data: { eshopReturnId: 'a/b' } })], {
       url: 'https://w.example',
     });

@@ -135,19 +135,19 @@ const kit = (more: object = {}) =>
     ...more,
   }).otherwise(() => {});
 
-describe('nothing is wrong with', () => {
+describe('good receivers', () => {
   it.each([
     ['the kit', 'POST', kit()],
     ['the kit', 'GET', kit()],
     ['the kit with an order', 'POST', kit({ order: memoryOrder() })],
-  ] as const)('%s, %s', async (_name, method, hooks) => {
+  ] as const)('no fault is found in %s, by %s', async (_name, method, hooks) => {
     const found = await examined(nodeListener(hooks), { method });
     expect(faults(found)).toEqual({});
     expect(found).toMatchObject({ complete: true, answerMs: expect.any(Number) });
     expect(found.rows).toHaveLength(method === 'POST' ? 14 : 13);
   });
 
-  it('a careful one, whose secret is its own and whose former one still signs', async () => {
+  it('no fault is found in a careful receiver with its own secret, or with the former one', async () => {
     const own = 'a secret of our own, as plain text';
     const found = await examined(answering(byHand({ secret: testSecret })), { secrets: [own, testSecret] });
     expect(faults(found)).toEqual({});
@@ -155,12 +155,12 @@ describe('nothing is wrong with', () => {
   });
 });
 
-describe('with a private key', () => {
+describe('asymmetric signatures', () => {
   const asked = { privateKey: testPrivateKey };
   const publicKeys = publicKeyOf(testPrivateKey);
   const alone = () => receiver({ publicKeys, store: memoryStore(), onProblem: () => {} }).otherwise(() => {});
 
-  it('nothing is wrong with the kit, but what v1a does not cover', async () => {
+  it('no fault is found in the kit, except for what v1a does not cover', async () => {
     expect(faults(await examined(nodeListener(alone()), asked))).toEqual({ 'only v1 matches': 'warning' });
     expect(faults(await examined(nodeListener(kit({ publicKeys })), asked))).toEqual({});
   });
@@ -177,7 +177,7 @@ describe('with a private key', () => {
   });
 });
 
-describe('what is wrong is found: a receiver that', () => {
+describe('faults', () => {
   const unverified = {
     'wrong signature': 'fail',
     'no signature': 'fail',
@@ -188,13 +188,13 @@ describe('what is wrong is found: a receiver that', () => {
   const failed = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'fail']));
   it.each<[string, ExaminationOptions, Listener, Readonly<Record<string, string>>]>([
     [
-      'accepts everything, POST',
+      'accepts every POST',
       {},
       answering(async () => 204),
       { ...unverified, 'signature of another body': 'fail' },
     ],
     [
-      'accepts everything, GET',
+      'accepts every GET',
       { method: 'GET' },
       answering(async () => 204),
       { ...unverified, 'signature of another target': 'fail' },
@@ -219,9 +219,14 @@ describe('what is wrong is found: a receiver that', () => {
       answering(byHand({ looksAt: (signatures) => signatures.slice(-1) })),
       { 'two signatures': 'fail' },
     ],
-    ['takes bodies of 100 kB', {}, answering(byHand({ maxBytes: 100_000 })), { 'greatest payload': 'fail' }],
     [
-      'takes products of 40 kB',
+      'takes bodies of 100 kB at most',
+      {},
+      answering(byHand({ maxBytes: 100_000 })),
+      { 'greatest payload': 'fail' },
+    ],
+    [
+      'takes products of 40 kB at most',
       { type: 'CREATE_PRODUCT' },
       answering(byHand({ maxBytes: 40_000 })),
       { 'greatest payload': 'fail' },
@@ -238,11 +243,11 @@ describe('what is wrong is found: a receiver that', () => {
       answering(async () => 308, { location: 'https://shop.example/hooks' }),
       { ...failed([...refusing, 'two signatures', 'three at once']), redirects: 'warning' },
     ],
-  ])('%s', async (_name, asked, listener, expected) => {
+  ])('a receiver that %s is found', async (_name, asked, listener, expected) => {
     expect(faults(await examined(listener, asked))).toEqual(expected);
   });
 
-  it('does one thing at a time, and refuses requests in the meantime', async () => {
+  it('a receiver that handles one request at a time, refusing others, is found', async () => {
     let busy = 0;
     const found = await examine({
       subject,
@@ -258,7 +263,7 @@ describe('what is wrong is found: a receiver that', () => {
     expect(faults(found)).not.toHaveProperty('two signatures');
   });
 
-  it('rejects fields that it does not know', async () => {
+  it('a receiver that rejects unknown fields is found', async () => {
     const { record } = sampleOf('CREATE_ORDER', 'v2');
     const found = await examined(async (incoming, outgoing) => {
       const body: object = JSON.parse((await read(incoming)).toString());
@@ -269,10 +274,10 @@ describe('what is wrong is found: a receiver that', () => {
   });
 });
 
-describe('what makes trouble later is a warning', () => {
+describe('warnings', () => {
   const rowOf = ({ rows }: Examination, wanted: string) => rows.find(({ name }) => name === wanted);
 
-  it('an answer that takes more than a third of its time', async () => {
+  it('a response that takes more than a third of its time is a warning', async () => {
     const found = async (durationMs: number) =>
       rowOf(await examine({ subject, send: async () => ({ ...answer, durationMs }) }), 'answer time');
     expect(await found(5_001)).toMatchObject({
@@ -282,7 +287,7 @@ describe('what makes trouble later is a warning', () => {
     expect(await found(5_000)).toMatchObject({ verdict: 'ok', received: '5.0 s at most, of 15.0 s' });
   });
 
-  it('a certificate that ends within 30 days', async () => {
+  it('a certificate that ends within 30 days is a warning', async () => {
     const found = async (end: string | null) =>
       rowOf(
         await examine({
@@ -307,7 +312,7 @@ describe('what makes trouble later is a warning', () => {
     'old timestamp': 'warning',
     'only v1 matches': 'warning',
   };
-  it('an error that is not about the signature: too many requests', async () => {
+  it('a refusal for another reason, such as too many requests, is a warning', async () => {
     let count = 0;
     const found = await examined(
       answering(async () => {
@@ -321,7 +326,7 @@ describe('what makes trouble later is a warning', () => {
     );
   });
 
-  it('a connection that is closed instead of an answer', async () => {
+  it('a connection that is closed instead of a response is a warning', async () => {
     const careful = byHand();
     const found = await examined(async (incoming, outgoing) => {
       if ((await careful(incoming)) === 200) outgoing.end();
@@ -337,11 +342,11 @@ it.each([
   [['ok', 'fail'], false, 2],
   [['ok', 'warning'], false, 3],
   [[], false, 3],
-] as const)('a command whose rows say %j, complete: %j, ends with %i', (verdicts, complete, code) => {
+] as const)('rows of %j (complete: %j) mean the exit code %i', (verdicts, complete, code) => {
   expect(exitCodeOf({ rows: verdicts.map((verdict) => ({ verdict })), complete })).toBe(code);
 });
 
-it('it ends where nobody answers, and when its time is over', async () => {
+it('an examination ends if nobody answers, or when its time is over', async () => {
   const silent = await examined((incoming) => incoming.socket.destroy());
   expect(silent).toMatchObject({ complete: false, answerMs: null });
   expect(silent.rows).toEqual([
@@ -373,12 +378,12 @@ it.each([
   ['shop.example did not respond with valid HTTP: a line ends without CR LF', 'curl -v'],
   ['shop.example has no address (DNS: ENOTFOUND)', 'DNS records'],
   ['shop.example refused the connection', 'Start the receiver'],
-])('without an answer the remedy fits the reason: %s', async (error, remedy) => {
+])('the remedy without a response fits the error: %s', async (error, remedy) => {
   const found = await examine({ subject, send: async () => ({ ...answer, status: null, error }) });
   expect(found.rows).toEqual([expect.objectContaining({ remedy: expect.stringContaining(remedy) })]);
 });
 
-it('each fault has one sentence on how to fix it, in the language of the receiver', async () => {
+it('each fault has a remedy of one sentence, in the language of the receiver', async () => {
   const found = await examined(answering(async () => 204, { 'x-powered-by': 'PHP/8.4' }));
   const remedy = Object.fromEntries(found.rows.map((row) => [row.name, row.remedy]));
   expect(remedy['wrong signature']).toContain('Waybill::problem(');
@@ -386,7 +391,7 @@ it('each fault has one sentence on how to fix it, in the language of the receive
   for (const { verdict, remedy } of found.rows) expect(remedy === null).toBe(verdict === 'ok');
 });
 
-it('what fails as the valid request did is not explained on its own', async () => {
+it('a check that fails like the valid request is not explained again', async () => {
   const remedies = ({ rows }: Examination) =>
     Object.fromEntries(rows.flatMap(({ name, remedy }) => (remedy === null ? [] : [[name, remedy]])));
   const same = 'The same as for the valid request: fix that first.';
@@ -415,7 +420,7 @@ it('what fails as the valid request did is not explained on its own', async () =
   expect(others['wrong signature']).toContain('Compare v3');
 });
 
-it('a table shows a row for each, the fix, and a summary; nothing in it controls the terminal', async () => {
+it('the table shows rows, remedies and a summary, without control characters', async () => {
   const found = await examined(answering(async () => 308, { location: 'https://shop.example/\u009b31m' }));
   const shown = table(found);
   expect(shown).toContain('FAIL     valid request');

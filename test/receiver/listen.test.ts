@@ -137,7 +137,7 @@ async function countsOf(tables: readonly string[]) {
   return Object.fromEntries(tables.map((table, index) => [table, counts[index]]));
 }
 
-test('each event is what a webhook would get, across restarts, and the service is only read', async () => {
+test('`listen` passes on what a webhook would get, across restarts, and only reads', async () => {
   const at = await freePort();
   await order('before');
   // Its first cursor is a second old: on a fast machine it would begin with what was before.
@@ -207,7 +207,7 @@ test('each event is what a webhook would get, across restarts, and the service i
   ]);
 });
 
-test('only some types, from a time on, as GET, with a secret of its own, and what the receiver says', async () => {
+test('`listen` can filter by type and time, use GET and a given secret, and show responses', async () => {
   const at = await freePort();
   const since = new Date(Date.now() - 60_000).toISOString();
   const secret = 'a secret of the e-shop itself';
@@ -249,7 +249,7 @@ test('only some types, from a time on, as GET, with a secret of its own, and wha
   });
 });
 
-test('a receiver that knows public keys alone', async () => {
+test('`listen` can sign for a receiver that knows public keys alone', async () => {
   const at = await freePort();
   const args = ['--forward-to', `http://127.0.0.1:${at}/hooks`, '--types', 'CREATE_ORDER'];
   const listening = startListening([...args, '--asymmetric']);
@@ -271,7 +271,7 @@ test('a receiver that knows public keys alone', async () => {
   await expect.poll(() => handled.length).toBe(2);
 });
 
-test('its command examines a receiver that knows public keys alone', async () => {
+test('`examine` can sign for a receiver that knows public keys alone', async () => {
   const at = await freePort();
   openReceiver(at, { publicKeys: testPublicKey });
   const examined = async (variables: Readonly<Record<string, string>>) => {
@@ -306,16 +306,26 @@ const refusals: [string, readonly string[], Readonly<Record<string, string>>, st
     { WAYBILL_PASSWORD: '', API_KEY: '' },
     'Set API_KEY, WAYBILL_PASSWORD: the credentials of the e-shop.',
   ],
-  ['wrong ones', [], { WAYBILL_PASSWORD: 'wrong' }, 'The service refuses: POST /v21/users/login: 401 '],
-  ['no types', ['--types', 'ORDERS'], {}, '--types must be some of CREATE_ORDER, '],
-  ['no time', ['--since', 'yesterday'], {}, '--since must be a time'],
-  ['no secret', ['--secret', 'short'], {}, 'The secret neither begins with whsec_'],
+  [
+    'wrong credentials',
+    [],
+    { WAYBILL_PASSWORD: 'wrong' },
+    'The service refuses: POST /v21/users/login: 401 ',
+  ],
+  ['unknown types', ['--types', 'ORDERS'], {}, '--types must be some of CREATE_ORDER, '],
+  ['an invalid time', ['--since', 'yesterday'], {}, '--since must be a time'],
+  ['an invalid secret', ['--secret', 'short'], {}, 'The secret neither begins with whsec_'],
   ['half a private key', [], { WEBHOOK_PRIVATE_KEY: 'whsk_half' }, 'WEBHOOK_PRIVATE_KEY is not whsk_'],
-  ['a public one', [], { WEBHOOK_PRIVATE_KEY: testPublicKey }, 'is a public key: it belongs in the receiver'],
-  ['no address', ['--url', 'warehouse'], {}, 'Give the URL of the API'],
+  [
+    'a public key for a private one',
+    [],
+    { WEBHOOK_PRIVATE_KEY: testPublicKey },
+    'is a public key: it belongs in the receiver',
+  ],
+  ['an invalid address', ['--url', 'warehouse'], {}, 'Give the URL of the API'],
 ];
 test.each(nightly ? refusals : refusals.slice(0, 2))(
-  '%s: says so, and ends',
+  '`listen` says so and ends, given %s',
   async (_, args, variables, message) => {
     const { code, errors } = await startListening(['--forward-to', 'http://127.0.0.1:9/', ...args], variables)
       .ended;

@@ -15,7 +15,7 @@ const other = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const withSecret = (secrets: Secrets) => () => receiver({ secrets, store: memoryStore() });
 const unset: Record<string, string> = {};
 
-describe('a secret', () => {
+describe('secrets', () => {
   it.each([
     ['with a newline at its end', `${testSecret}\n`, 'begins or ends with whitespace'],
     ['with a space before it', ` ${testSecret}`, 'begins or ends with whitespace'],
@@ -27,7 +27,7 @@ describe('a secret', () => {
     ['that is not ASCII', `${'é'.repeat(24)}`, 'neither begins with whsec_'],
     ['of too few bytes', `whsec_${Buffer.alloc(23).toString('base64')}`, 'was all of it copied?'],
     ['that was cut off', testSecret.slice(0, -5), 'was all of it copied?'],
-  ])('%s is refused at once, and not repeated', (_, secret, message) => {
+  ])('a secret %s is refused at once, and not repeated', (_, secret, message) => {
     expect(withSecret(secret)).toThrow(message);
     expect(withSecret([testSecret, secret])).toThrow('secrets[1]');
     expect(withSecret({ CREATE_ORDER: secret })).toThrow(`secrets.CREATE_ORDER`);
@@ -39,11 +39,11 @@ describe('a secret', () => {
     '0123456789abcdef0123456789abcdef'.repeat(8),
     `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
     `whsec_${Buffer.alloc(64, 7).toString('base64')}`,
-  ])('of one’s own is fine: %s', (secret) => {
+  ])('a chosen secret is accepted: %s', (secret) => {
     expect(withSecret(secret)).not.toThrow();
   });
 
-  it('is required', () => {
+  it('a secret is required', () => {
     expect(withSecret([])).toThrow('secrets is an empty list');
     expect(withSecret({})).toThrow('secrets is empty');
     // As JavaScript would pass it.
@@ -79,8 +79,8 @@ async function altered(request: Request, body: string, headers: Record<string, s
   return new Request(request.url, { method: 'POST', headers: all, body });
 }
 
-describe('a request', () => {
-  it('whose body was read before, or is being read by somebody else', async () => {
+describe('requests', () => {
+  it('a body that was read before, or is being read elsewhere, is named', async () => {
     const [read, reading] = [await fakeDelivery('CREATE_ORDER'), await fakeDelivery('CREATE_ORDER')];
     await read.json();
     reading.body?.getReader();
@@ -97,13 +97,13 @@ describe('a request', () => {
     ],
     ['is empty', () => '', 'signature', 'The body is empty'],
     ['is too large', () => ' '.repeat(1_048_577), 'body', '1048576'],
-  ])('whose body %s', async (_, change, code, message) => {
+  ])('a body that %s is refused with its cause', async (_, change, code, message) => {
     const request = await fakeDelivery('CREATE_ORDER');
     const changed = await altered(request, change(await request.clone().text()));
     expect(await rejection(changed)).toEqual([code, expect.stringContaining(message)]);
   });
 
-  it('signed with another secret', async () => {
+  it('another secret is named as the cause', async () => {
     const stranger = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
     expect(await rejection(await fakeDelivery('CREATE_ORDER', { secrets: stranger }))).toEqual([
       'signature',
@@ -111,7 +111,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('whose path a proxy has changed, until it is seen the right one', async () => {
+  it('a path changed by a proxy is refused, unless the receiver knows the original one', async () => {
     const sent = await fakeDelivery('CREATE_ORDER', {
       method: 'GET',
       url: 'https://shop.example/api/hooks/',
@@ -130,13 +130,13 @@ describe('a request', () => {
   it.each([
     [-400_000, /400 s in the past/],
     [3_600_000, /3600 s in the future/],
-  ])('whose clock is off by %i ms', async (off, message) => {
+  ])('a clock that is off by %i ms is refused', async (off, message) => {
     const now = Math.floor(Date.now() / 1_000) * 1_000;
     const request = await fakeDelivery('CREATE_ORDER', { at: new Date(now + off) });
     expect(await rejection(request, { now: () => now })).toEqual(['time', expect.stringMatching(message)]);
   });
 
-  it('whose clock may be off further', async () => {
+  it('the tolerance for clocks can be raised', async () => {
     const request = await fakeDelivery('CREATE_ORDER', { at: new Date(Date.now() - 400_000) });
     const hooks = receiver({ secrets: testSecret, store: memoryStore(), tolerance: 500 }).otherwise(() => {});
     expect((await hooks(request)).status).toBe(200);
@@ -151,14 +151,14 @@ describe('a request', () => {
     'X-Service-Sequence',
     'X-Service-Webhook',
     'X-Service-Attempt',
-  ])('without %s', async (name) => {
+  ])('a request without %s is refused', async (name) => {
     const request = await fakeDelivery('CREATE_ORDER');
     request.headers.delete(name);
     expect(await rejection(request)).toEqual(['headers', expect.stringContaining(`${name} is missing`)]);
   });
 
   it.each(['X-Service-Sequence', 'X-Service-Webhook', 'X-Service-Attempt', 'X-Service-Event-Time'])(
-    'with a %s that makes no sense',
+    'a meaningless %s is refused',
     async (name) => {
       const request = await fakeDelivery('CREATE_ORDER');
       request.headers.set(name, 'soon');
@@ -173,13 +173,13 @@ describe('a request', () => {
     ['X-Service-Sequence', '2'],
     ['X-Service-Webhook', '2'],
     ['X-Service-Test', 'true'],
-  ])('whose %s was changed: v1 would not notice', async (name, value) => {
+  ])('a changed %s is refused, which v1 would not notice', async (name, value) => {
     const request = await fakeDelivery('CREATE_ORDER');
     const changed = await altered(request, await request.clone().text(), { [name]: value });
     expect(await rejection(changed)).toEqual(['signature', expect.stringContaining('though v1 does')]);
   });
 
-  it('sent to another path: v1 of a POST would not notice', async () => {
+  it('another path is refused, which v1 of a POST would not notice', async () => {
     const { headers, body } = await fakeDelivery('CREATE_ORDER');
     const url = 'https://shop.example/hooks/other';
     const request = new Request(url, { method: 'POST', headers, body, duplex: 'half' });
@@ -187,7 +187,7 @@ describe('a request', () => {
   });
 });
 
-describe('a request without v3 and v2', () => {
+describe('requests without v3 and v2', () => {
   const older = async () => {
     const request = await fakeDelivery('CREATE_ORDER', { id: 'one' });
     const signature = request.headers.get('x-service-signature') ?? '';
@@ -195,21 +195,21 @@ describe('a request without v3 and v2', () => {
     return request;
   };
 
-  it('is refused, unless v1 is accepted', async () => {
+  it('v1 alone is refused, unless the receiver accepts it', async () => {
     const refused = await rejection(await older());
     expect(refused).toEqual(['headers', expect.stringContaining("With accept: ['v1']")]);
     const hooks = receiver({ secrets: testSecret, store: memoryStore(), accept: ['v1'] }).otherwise(() => {});
     expect((await hooks(await older())).status).toBe(200);
   });
 
-  it.each(['webhook-signature', 'webhook-id', 'webhook-timestamp'])('needs %s beside it', async (name) => {
+  it.each(['webhook-signature', 'webhook-id', 'webhook-timestamp'])('v1 needs %s beside it', async (name) => {
     const request = await older();
     request.headers.delete(name);
     const refused = await rejection(request, { accept: ['v1'] });
     expect(refused).toEqual(['headers', expect.stringContaining(`${name} is missing`)]);
   });
 
-  it('repeated under another id: only X-Service-Signature would not notice', async () => {
+  it('a repeat under another id is refused, which v1 alone would not notice', async () => {
     const request = await older();
     const body = await request.clone().text();
     const repeated = await altered(request, body, { 'webhook-id': 'two', 'x-service-delivery': 'two' });
@@ -221,14 +221,14 @@ describe('a request without v3 and v2', () => {
     ['v3', ['v1', 'v2', 'v3']],
     ['v3', undefined],
     ['v2', ['v1', 'v2']],
-  ] as const)('is judged by %s where it has one and %j are accepted', async (version, accept) => {
+  ] as const)('the signature %s decides if %j are accepted', async (version, accept) => {
     const request = await fakeDelivery('CREATE_ORDER');
     request.headers.set('x-service-sequence', '2');
     const refused = await rejection(request, accept === undefined ? {} : { accept });
     expect(refused).toEqual(['signature', expect.stringContaining(`${version} of X-Service-Signature`)]);
   });
 
-  it('that says another origin is explained; by v2 alone it is accepted, and the origin is not known', async () => {
+  it('a changed origin is refused; by v2 alone it is accepted, and the origin is unknown', async () => {
     const request = () => fakeDelivery('UPDATE_ORDER', { origin: 'warehouse', changed: ['note'] });
     const claims = async () => {
       const forged = await request();
@@ -255,7 +255,7 @@ describe('a request without v3 and v2', () => {
 });
 
 describe('secrets by webhook', () => {
-  it('only that of its webhook may have signed', async () => {
+  it('a delivery must be signed with the secret of its own webhook', async () => {
     const secrets = { 7: testSecret, 8: [other] };
     const sent = (webhookId: number) => fakeDelivery('CREATE_ORDER', { webhookId });
     const hooks = receiver({ secrets, store: memoryStore() }).otherwise(() => {});
@@ -268,7 +268,7 @@ describe('secrets by webhook', () => {
     expect(unknown).toEqual(['setup', expect.stringContaining('that of its webhook, 9,')]);
   });
 
-  it('a function gets the webhook', async () => {
+  it('a function is asked for the secret of a webhook', async () => {
     const asked: unknown[] = [];
     const hooks = receiver({
       secrets: (...about) => {
@@ -282,8 +282,8 @@ describe('secrets by webhook', () => {
   });
 });
 
-describe('what is set up wrongly', () => {
-  it('a store that is missing, or lacks a method', () => {
+describe('set-up', () => {
+  it('a store that is missing or incomplete is refused', () => {
     const options: ReceiverOptions = { ...JSON.parse('{}'), secrets: testSecret };
     expect(() => receiver(options)).toThrow('store is missing');
     const { handledOf: _, ...rest } = memoryStore();
@@ -291,14 +291,14 @@ describe('what is set up wrongly', () => {
     expect(() => receiver(incomplete)).toThrow('no method handledOf');
   });
 
-  it('a kind that does not exist', () => {
+  it('an unknown kind is refused', () => {
     const kind: 'CREATE_ORDER' = JSON.parse('"CREATE_ORDERS"');
     const hooks = receiver({ secrets: testSecret, store: memoryStore() });
     expect(() => hooks.on(kind, () => {})).toThrow('CREATE_ORDERS is not a kind of event');
     expect(() => hooks.on(['UPDATE_ORDER', kind], () => {})).toThrow('CREATE_ORDERS');
   });
 
-  it.each(eventTypeNames)('%s in another payloadVersion', async (kind) => {
+  it.each(eventTypeNames)('%s in another payloadVersion is refused', async (kind) => {
     for (const [sent, expected] of [
       ['v2', 'v21'],
       ['v21', 'v2'],

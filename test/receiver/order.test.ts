@@ -42,7 +42,7 @@ const stale = [200, expect.stringContaining('a later event of this record')];
 const handled = [200, 'Handled.'];
 
 describe('with an order', () => {
-  it('what is below the last of its record is stale, whatever its kind; gaps and equal ones are not', async () => {
+  it('an event below the last sequence of its record is stale; gaps and equal ones are not', async () => {
     const { send, seen } = setUp();
     expect(await send(3)).toEqual(handled);
     expect(await send(1, 'CREATE_ORDER')).toEqual(stale);
@@ -52,14 +52,14 @@ describe('with an order', () => {
     expect(seen).toEqual(['UPDATE_ORDER 3', 'UPDATE_ORDER 3', 'UPDATE_ORDER 9']);
   });
 
-  it('another record has an order of its own, also one of another kind', async () => {
+  it('each record has an order of its own, even across kinds', async () => {
     const { send } = setUp();
     expect(await send(5)).toEqual(handled);
     expect(await send(1, 'UPDATE_ORDER', { payload: { eshopOrderId: 'another' } })).toEqual(handled);
     expect(await send(1, 'UPDATE_PRODUCT')).toEqual(handled);
   });
 
-  it('a repeat of what was handled is a repeat, and advances', async () => {
+  it('a repeat of a handled delivery is acknowledged, and advances the order', async () => {
     let now = 0;
     const order = memoryOrder({ now: () => now });
     const { send } = setUp({ order: { ...order, advance: async () => Promise.reject(new Error('away')) } });
@@ -76,7 +76,7 @@ describe('with an order', () => {
     expect(await again.send(6)).toEqual(stale);
   });
 
-  it('it advances only after the handler succeeded', async () => {
+  it('the order advances only after the handler has succeeded', async () => {
     const failures = [new Error('no'), new Gone()];
     const order = memoryOrder();
     const failing = receiver({
@@ -109,7 +109,7 @@ describe('with an order', () => {
     return { hooks, first, finish, seen };
   }
 
-  it('one delivery of a record at a time: another one waits for it', async () => {
+  it('deliveries of a record are handled one at a time', async () => {
     const order = memoryOrder();
     let asked = 0;
     const begin: Order['begin'] = (...turn) => {
@@ -130,7 +130,7 @@ describe('with an order', () => {
     expect(performance.now() - begunAt).toBeLessThan(1_900);
   });
 
-  it('if the turn is not free within two seconds, a delivery comes again', async () => {
+  it('a delivery is told to come again if its turn is not free within two seconds', async () => {
     const { hooks, first, finish, seen } = await setUpHeld();
     const begunAt = performance.now();
     const second = await hooks(await fakeDelivery('UPDATE_ORDER', { sequence: 3 }));
@@ -142,7 +142,7 @@ describe('with an order', () => {
     expect(seen).toEqual([2]);
   });
 
-  it('a turn whose process died runs out', async () => {
+  it('a turn whose process died expires', async () => {
     let now = 0;
     const order = memoryOrder({ now: () => now });
     expect(await order.begin('r', 'one', 1_000)).toBe(0);
@@ -181,7 +181,7 @@ describe('with an order', () => {
     read: async () => ({}),
   };
 
-  it('reconcile settles what is out of date without a handler', async () => {
+  it('reconcile settles outdated deliveries without a handler', async () => {
     const store = memoryStore();
     const { hooks, send, seen } = setUp({ store });
     await send(5);
@@ -191,7 +191,7 @@ describe('with an order', () => {
     expect(await store.handledOf([missing.id])).toEqual(new Set([missing.id]));
   });
 
-  it('reconcile says where the turn of the record is taken', async () => {
+  it('reconcile reports that the turn of a record is taken', async () => {
     const { hooks, seen } = setUp({ order: { ...memoryOrder(), begin: async () => 'busy' } });
     const { failed } = await reconcile(hooks, { api });
     expect(failed).toMatchObject([
@@ -205,7 +205,7 @@ describe('with an order', () => {
   });
 });
 
-it('without an order everything is handed on', async () => {
+it('without an order, every event is handled', async () => {
   const hooks = receiver({ secrets: testSecret, store: memoryStore() }).otherwise(() => {});
   for (const sequence of [5, 1]) {
     const response = await hooks(await fakeDelivery('UPDATE_ORDER', { sequence }));

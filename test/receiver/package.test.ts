@@ -29,7 +29,7 @@ const packed = await npm('pack', join(root, 'receiver'), '--pack-destination', p
 await writeFile(join(project, 'package.json'), '{ "name": "shop", "private": true }');
 await npm('install', `./${packed.trim().split('\n').at(-1)}`);
 
-it('it depends on nothing: neither on packages nor on the server', async () => {
+it('the kit depends on no package, and on nothing of the server', async () => {
   const found = filesOf(root, 'receiver/src').flatMap((file) => importsOf(root, file));
   const elsewhere = found.filter(({ to }) => !to.startsWith('receiver/src/'));
   expect(elsewhere.map(({ from, to }) => [from, to])).toEqual([
@@ -47,7 +47,7 @@ it('it depends on nothing: neither on packages nor on the server', async () => {
   expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([]);
 });
 
-it('a project of its own runs it', async () => {
+it('a project of its own can run the kit', async () => {
   await writeFile(
     join(project, 'shop.mjs'),
     `import { memoryStore, receiver } from '@waybill-hq/receiver';
@@ -64,7 +64,7 @@ it('a project of its own runs it', async () => {
   expect(JSON.parse(await run('shop.mjs'))).toEqual([200, ['TEA'], 'function', true]);
 });
 
-it('a project with CommonJS runs it, too', async () => {
+it('a CommonJS project can run the kit', async () => {
   await writeFile(
     join(project, 'shop.cjs'),
     `const { memoryStore, receiver } = require('@waybill-hq/receiver');
@@ -78,7 +78,7 @@ it('a project with CommonJS runs it, too', async () => {
   expect(JSON.parse(await run('shop.cjs'))).toEqual([200, [1], 'function', true]);
 });
 
-it('the archive holds what it needs, and nothing of the sources', async () => {
+it('the archive holds what is needed, and no sources', async () => {
   const files = await readdir(join(project, 'node_modules/@waybill-hq/receiver'));
   expect(files.sort()).toEqual([
     'LICENSE',
@@ -91,7 +91,7 @@ it('the archive holds what it needs, and nothing of the sources', async () => {
   ]);
 });
 
-it('its command prints the vectors, or writes them into a folder', async () => {
+it('the command prints the vectors, or writes them into a folder', async () => {
   const command = join(project, 'node_modules/.bin/waybill-receiver');
   const printed: object = JSON.parse(await runAs(command, 'vectors'));
   await runAs(command, 'vectors', 'shop/vectors');
@@ -160,7 +160,7 @@ const tried: readonly Tried[] = [
 ];
 
 it.for(tried.filter(({ compiled }) => nightly || compiled === undefined))(
-  'its command examines receivers in $language: nothing is wrong with a good one, and a bad one is found out',
+  'the command finds no fault in a good receiver in $language, and finds that of a bad one',
   async ({ language, file, good, bad, finds, start }, { skip }) => {
     const [program] = start('');
     const version = program === 'go' ? 'version' : '--version';
@@ -205,7 +205,7 @@ async function examined(start: Tried['start'], folder: string) {
   }
 }
 
-it('a project without the types of Node compiles with it, and a wrong one does not', async () => {
+it('a project without the types of Node compiles with the kit, and a wrong one does not', async () => {
   const options = ['--strict', '--noEmit', '--module', 'NodeNext', '--target', 'ES2022', '--types', ''];
   const compile = async (source: string) => {
     await writeFile(join(project, 'shop.mts'), source);

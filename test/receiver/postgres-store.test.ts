@@ -17,7 +17,7 @@ const database = await databaseOfFile();
 await database.sql.unsafe(`${schema}; ${orderSchema}`);
 const store: Store = postgresStore(database.sql);
 
-test('of many simultaneous claims one succeeds; once it is done, none', async () => {
+test('only one of many simultaneous claims succeeds, and none after the delivery is done', async () => {
   const id = newId();
   const claims = await Promise.all(
     Array.from({ length: 8 }, (_, index) => store.claim(id, `claimant ${index}`, 60_000)),
@@ -27,7 +27,7 @@ test('of many simultaneous claims one succeeds; once it is done, none', async ()
   expect(await store.claim(id, 'late', 60_000)).toBe('done');
 });
 
-test('a claim that has run out, or was released by its claimant, can be made again', async () => {
+test('a claim that expired, or was released by its claimant, can be made again', async () => {
   const id = newId();
   expect(await store.claim(id, 'first', 0)).toBe('claimed');
   expect(await store.claim(id, 'second', 60_000)).toBe('claimed');
@@ -37,7 +37,7 @@ test('a claim that has run out, or was released by its claimant, can be made aga
   expect(await store.claim(id, 'third', 60_000)).toBe('claimed');
 });
 
-test('what was handled is known, what is claimed is not', async () => {
+test('handled deliveries are known, claimed ones are not', async () => {
   const [done, claimed, unknown] = [newId(), newId(), newId()];
   await store.done(done);
   await store.claim(claimed, 'somebody', 60_000);
@@ -47,7 +47,7 @@ test('what was handled is known, what is claimed is not', async () => {
   expect(await store.claim(done, 'next', 60_000)).toBe('done');
 });
 
-test('of many who want the turn of a record one has it; the greatest sequence stays', async () => {
+test('only one of many claimants gets the turn of a record, and the greatest sequence is kept', async () => {
   const order = postgresOrder(database.sql);
   const begun = await Promise.all(
     Array.from({ length: 8 }, (_, index) => order.begin('order 1', `claimant ${index}`, 60_000)),
@@ -66,7 +66,7 @@ test('of many who want the turn of a record one has it; the greatest sequence st
   expect(await order.begin('order 1', 'late', 60_000)).toBe(7);
 });
 
-test('of two deliveries of a record that come together, the second waits for the turn of the first', async () => {
+test('the second of two simultaneous deliveries of a record waits for its turn', async () => {
   const [held, finish] = later();
   const seen: number[] = [];
   const hooks = receiver({ secrets: testSecret, store, order: postgresOrder(database.sql) }).otherwise(
@@ -109,7 +109,7 @@ async function startShop(handler: 'hangs' | 'works') {
   };
 }
 
-test('a process that is killed in the middle: the next attempt is handled, and a repeat of it is dropped', async () => {
+test('after a process was killed, the next attempt is handled and its repeat is dropped', async () => {
   const id = newId();
   const body = '{"eshopOrderId":"10001"}';
   const send = async (url: string) => {

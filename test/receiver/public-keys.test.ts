@@ -37,22 +37,22 @@ async function judged(request: Request, options: ReceiverOptions): Promise<Deliv
 }
 const store = memoryStore;
 
-describe('the vectors', () => {
+describe('vectors', () => {
   const verdict = async ({ publicKeys, now, target, method, headers, body }: AsymmetricVector) => {
     const request = new Request(`https://shop.example${target}`, { method, headers, body });
     const found = await judged(request, { publicKeys, store: store(), now: () => now * 1_000 });
     return found instanceof Refused ? found.status : 'accepted';
   };
 
-  it.each(vectors)('$name: $valid', async (vector) => {
+  it.each(vectors)('$name is valid: $valid', async (vector) => {
     expect(await verdict(vector)).toBe(vector.valid ? 'accepted' : 401);
   });
 
-  it.each(setup)('it does not start with $name', ({ publicKeys }) => {
+  it.each(setup)('the kit does not start with $name', ({ publicKeys }) => {
     expect(() => receiver({ publicKeys, store: store() })).toThrow(TypeError);
   });
 
-  it('are of both kinds, each with a name of its own', () => {
+  it('both kinds of vectors exist, and their names are unique', () => {
     expect(vectors.filter(({ valid }) => valid)).toHaveLength(8);
     expect(new Set(vectors.map(({ name }) => name)).size).toBe(32);
     expect(new Set(setup.map(({ name }) => name)).size).toBe(25);
@@ -85,7 +85,7 @@ describe('public keys alone', () => {
     ['as text', testPublicKey],
     ['as JWK', jwkOf(testPublicKey)],
     ['in a list, beside another', [other().text, withMore]],
-  ])('verify, %s', async (_, publicKeys) => {
+  ])('a delivery is verified by keys %s', async (_, publicKeys) => {
     const delivery = await judged(await signed({ id: 'd-1', sequence: 4 }), { publicKeys, store: store() });
     // Who made the change is not covered: anybody may have set it.
     expect(delivery).toMatchObject({
@@ -97,19 +97,19 @@ describe('public keys alone', () => {
     });
   });
 
-  it('need no secret, and no X-Service-Signature', async () => {
+  it('neither a secret nor X-Service-Signature is needed', async () => {
     const request = await signed({ secrets: `whsec_${Buffer.alloc(32, 3).toString('base64')}` });
     request.headers.delete('x-service-signature');
     expect(await judged(request, { publicKeys: testPublicKey, store: store() })).not.toBeInstanceOf(Refused);
   });
 
-  it('do not protect what v1a does not cover', async () => {
+  it('values that v1a does not cover are not protected', async () => {
     const request = await altered(await signed(), { 'x-service-sequence': '9', 'x-service-test': 'true' });
     const delivery = await judged(request, { publicKeys: testPublicKey, store: store() });
     expect(delivery).toMatchObject({ sequence: 9, test: true });
   });
 
-  it('refuse a GET, of which v1a covers nothing that matters', async () => {
+  it('a GET is refused, since v1a covers nothing that matters', async () => {
     const request = await signed({ method: 'GET' });
     expect(await judged(request, { publicKeys: testPublicKey, store: store() })).toMatchObject({
       code: 'setup',
@@ -129,7 +129,7 @@ describe('public keys alone', () => {
     ],
     ['another body', async () => altered(await signed(), {}, '{}'), 'does not match the public key'],
     ['a wrong clock', () => signed({ at: new Date(Date.now() - 400_000) }), 'in the past'],
-  ])('say what is wrong with %s', async (_, made, message) => {
+  ])('a request with %s is refused with its cause', async (_, made, message) => {
     const refused = await judged(await made(), { publicKeys: testPublicKey, store: store() });
     expect(refused).toMatchObject({ status: 401, message: expect.stringContaining(message) });
   });
@@ -138,12 +138,12 @@ describe('public keys alone', () => {
 describe('public keys beside secrets', () => {
   const both = { secrets: testSecret, publicKeys: testPublicKey };
 
-  it.each(['POST', 'GET'] as const)('both have to match: %s', async (method) => {
+  it.each(['POST', 'GET'] as const)('both signatures have to match: %s', async (method) => {
     const delivery = await judged(await signed({ method }), { ...both, store: store() });
     expect(delivery).toMatchObject({ method, origin: 'warehouse', changed: ['note'] });
   });
 
-  it('neither is enough', async () => {
+  it('neither signature is enough alone', async () => {
     const another = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
     const v1a = await judged(await signed({ secrets: another }), { ...both, store: store() });
     expect(v1a).toMatchObject({ status: 401, message: expect.stringContaining('X-Service-Signature') });
@@ -153,7 +153,7 @@ describe('public keys beside secrets', () => {
     expect(none).toMatchObject({ status: 401, message: expect.stringContaining('has no v1a') });
   });
 
-  it('are of one time', async () => {
+  it('both signatures must have the same time', async () => {
     const request = await signed();
     const later = await signed({
       id: request.headers.get('webhook-id') ?? '',
@@ -167,7 +167,7 @@ describe('public keys beside secrets', () => {
   });
 });
 
-describe('a key', () => {
+describe('keys', () => {
   const { jwk } = other();
   it.each<[string, unknown, string]>([
     ['that is not set', undefined, 'is undefined, neither'],
@@ -188,7 +188,7 @@ describe('a key', () => {
     ['that is a JWK without x', { kty: 'OKP', crv: 'Ed25519' }, 'not a JWK of Ed25519'],
     ['that is a JWK with half an x', { ...jwkOf(testPublicKey), x: 'AAAA' }, 'was all of it copied?'],
     ['that is a list in a list', [[testPublicKey]], 'not a JWK of Ed25519'],
-  ])('%s is refused at once, and not repeated', (_, key, message) => {
+  ])('a key %s is refused at once, and not repeated', (_, key, message) => {
     // As JavaScript would pass it.
     const started = (publicKeys: unknown) => () => {
       const options: ReceiverOptions = Object.assign(JSON.parse('{}'), { publicKeys });
@@ -199,7 +199,7 @@ describe('a key', () => {
     if (typeof key === 'string' && key !== '') expect(started(key)).not.toThrow(key.trim().slice(6));
   });
 
-  it('is needed where there is no secret', () => {
+  it('a key is required without a secret', () => {
     expect(() => receiver(JSON.parse('{"store":{}}'))).toThrow(TypeError);
     expect(() => receiver({ publicKeys: [], store: store() })).toThrow('an empty list');
     const none = { ...JSON.parse('{}'), store: store() };

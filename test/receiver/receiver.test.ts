@@ -31,8 +31,8 @@ function setUp(options: Partial<ReceiverOptions> = {}) {
 }
 const said = async (response: Response) => [response.status, (await response.text()).trim()] as const;
 
-describe('a delivery', () => {
-  it('is given to the handler of its kind, with what its headers say', async () => {
+describe('deliveries', () => {
+  it('a delivery goes to the handler of its kind, with the values of its headers', async () => {
     const { hooks, handled, problems } = setUp();
     const at = new Date(Math.floor(Date.now() / 1_000) * 1_000);
     const event = { eventId: 'e-1', sequence: 12, webhookId: 7, happenedAt: new Date(at.getTime() - 5_000) };
@@ -52,7 +52,7 @@ describe('a delivery', () => {
     expect(problems).toEqual([]);
   });
 
-  it('of another kind goes to otherwise, and is answered with 501 where there is none', async () => {
+  it('a delivery of another kind goes to otherwise, or gets 501 without it', async () => {
     const { hooks } = setUp();
     const request = () => fakeDelivery('CREATE_PRODUCT');
     expect((await said(await hooks(await request())))[0]).toBe(501);
@@ -62,7 +62,7 @@ describe('a delivery', () => {
     expect(kinds).toEqual(['CREATE_PRODUCT']);
   });
 
-  it('of several kinds goes to one handler', async () => {
+  it('several kinds can share a handler', async () => {
     const seen: string[] = [];
     const hooks = receiver({ secrets: testSecret, store: memoryStore() }).on(
       ['CREATE_ORDER', 'UPDATE_ORDER'],
@@ -72,7 +72,7 @@ describe('a delivery', () => {
     expect(seen).toEqual(['CREATE_ORDER 2026-10001', 'UPDATE_ORDER 2026-10001']);
   });
 
-  it('by GET is read, and then given to the same handler', async () => {
+  it('a GET is read, and then goes to the same handler', async () => {
     const asked: (string | null)[] = [];
     const { hooks, handled } = setUp({
       read: async ({ entityId }) => {
@@ -86,20 +86,20 @@ describe('a delivery', () => {
     expect(handled[0]).toMatchObject(['read 10/1 ž', { entityId: '10/1 ž', method: 'GET' }]);
   });
 
-  it('by GET with the identifier in the query is read as well', async () => {
+  it('a GET with the identifier in the query is read as well', async () => {
     const { hooks, handled } = setUp({ read: async ({ entityId }) => ({ eshopOrderId: entityId }) });
     const url = 'https://shop.example/hooks?a=b/c&order=';
     expect((await hooks(await fakeDelivery('CREATE_ORDER', { method: 'GET', url }))).status).toBe(200);
     expect(handled[0]?.[0]).toBe('2026-10001');
   });
 
-  it('by GET says that read is missing', async () => {
+  it('a GET without read gets 501', async () => {
     const { hooks } = setUp();
     const [status, text] = await said(await hooks(await fakeDelivery('CREATE_ORDER', { method: 'GET' })));
     expect([status, text]).toEqual([501, expect.stringContaining('give the receiver read')]);
   });
 
-  it('that is a test is verified, and not handled unless that is asked for', async () => {
+  it('a test is verified, and handled only on request', async () => {
     const { hooks, handled } = setUp();
     const test = () => fakeDelivery('CREATE_ORDER', { test: true });
     expect(await said(await hooks(await test()))).toEqual([
@@ -116,8 +116,8 @@ describe('a delivery', () => {
   });
 });
 
-describe('each delivery once', () => {
-  it('a repeat is answered with success, and dropped', async () => {
+describe('repeats', () => {
+  it('a repeat is acknowledged, and dropped', async () => {
     const { hooks, handled } = setUp();
     const send = (attempt: number) => fakeDelivery('CREATE_ORDER', { id: 'same', attempt });
     await hooks(await send(1));
@@ -125,7 +125,7 @@ describe('each delivery once', () => {
     expect(handled).toHaveLength(1);
   });
 
-  it('two at the same time are one: the second is told to come again', async () => {
+  it('two simultaneous requests are handled once, and the second is told to come again', async () => {
     const [finished, finish] = later();
     let runs = 0;
     const hooks = receiver({ secrets: testSecret, store: memoryStore() }).on('CREATE_ORDER', async () => {
@@ -141,7 +141,7 @@ describe('each delivery once', () => {
     expect(runs).toBe(1);
   });
 
-  it('a handler that throws gets it again with the next attempt, at once', async () => {
+  it('a handler that throws gets the next attempt at once', async () => {
     let runs = 0;
     const problems: unknown[] = [];
     const hooks = receiver({
@@ -160,7 +160,7 @@ describe('each delivery once', () => {
     expect(runs).toBe(2);
   });
 
-  it('a process that dies in the middle leaves a claim, which runs out', async () => {
+  it('a process that dies leaves a claim that expires', async () => {
     let now = Date.now();
     const store = memoryStore({ now: () => now });
     const options = { secrets: testSecret, store, leaseMs: 60_000 };
@@ -181,7 +181,7 @@ describe('each delivery once', () => {
     expect(handled).toBe(1);
   });
 
-  it('a handler that ends after its time does not free the claim of another', async () => {
+  it('a handler that ends too late does not release the claim of another', async () => {
     let now = 0;
     const store = memoryStore({ now: () => now });
     expect(await store.claim('d', 'slow', 10)).toBe('claimed');
@@ -193,7 +193,7 @@ describe('each delivery once', () => {
     expect(await store.claim('d', 'third', 10)).toBe('claimed');
   });
 
-  it('a store that is unavailable costs nothing but time: nothing is handled', async () => {
+  it('an unavailable store means 500, and nothing is handled', async () => {
     const away = async (): Promise<never> => {
       throw new Error('no store');
     };
@@ -216,7 +216,7 @@ describe('each delivery once', () => {
   });
 });
 
-describe('on purpose', () => {
+describe('deliberate responses', () => {
   const answering = (thrown: unknown) =>
     receiver({
       secrets: testSecret,
@@ -226,7 +226,7 @@ describe('on purpose', () => {
       throw thrown;
     });
 
-  it('Gone is 410, and is not asked twice', async () => {
+  it('Gone means 410, and is remembered', async () => {
     const hooks = answering(new Gone('The shop has closed.'));
     expect(await said(await hooks(await fakeDelivery('CREATE_ORDER', { id: 'g' })))).toEqual([
       410,
@@ -235,7 +235,7 @@ describe('on purpose', () => {
     expect(await hooks.store.handledOf(['g'])).toEqual(new Set(['g']));
   });
 
-  it('RetryLater is 503 with a Retry-After that the sender understands, and frees the delivery', async () => {
+  it('RetryLater means 503 with a valid Retry-After, and releases the delivery', async () => {
     const hooks = answering(new RetryLater(90.2, 'Being updated.'));
     const response = await hooks(await fakeDelivery('CREATE_ORDER', { id: 'r' }));
     expect(await said(response)).toEqual([503, 'Being updated.']);
@@ -248,14 +248,14 @@ describe('on purpose', () => {
   });
 
   it.each([-1, Number.NaN, Number.POSITIVE_INFINITY, new Date('never')])(
-    'RetryLater(%s) is a mistake',
+    'RetryLater(%s) is a RangeError',
     (when) => {
       expect(() => new RetryLater(when)).toThrow(RangeError);
     },
   );
 });
 
-it('a failure is in the log of the process: in a sentence, or as it was thrown', async () => {
+it('a failure is logged as a sentence, or as it was thrown', async () => {
   const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
   try {
     const failing = receiver({ secrets: testSecret, store: memoryStore() }).on('CREATE_ORDER', () => {
@@ -272,7 +272,7 @@ it('a failure is in the log of the process: in a sentence, or as it was thrown',
   }
 });
 
-it('anything but POST and GET is 405', async () => {
+it('methods other than POST and GET get 405', async () => {
   const { hooks } = setUp();
   const response = await hooks(new Request('https://shop.example/hooks', { method: 'PUT', body: '{}' }));
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, GET']);
@@ -285,7 +285,7 @@ it('handlers are added to a copy', async () => {
   expect([hooks.handles('constructor'), more.otherwise(() => {}).handles('NEW_KIND')]).toEqual([false, true]);
 });
 
-it('secrets may belong to kinds: none signs for another', async () => {
+it('a secret that belongs to a kind signs no other kind', async () => {
   const secrets = { CREATE_ORDER: testSecret, UPDATE_ORDER: [other] };
   const { hooks } = setUp({ secrets });
   const all = hooks.otherwise(() => {});
@@ -297,7 +297,7 @@ it('secrets may belong to kinds: none signs for another', async () => {
   ]);
 });
 
-it('secrets may be asked for', async () => {
+it('a function can be asked for secrets', async () => {
   const { hooks } = setUp({ secrets: async (kind) => (kind === 'CREATE_ORDER' ? [other] : undefined) });
   expect((await hooks(await fakeDelivery('CREATE_ORDER', { secrets: [testSecret, other] }))).status).toBe(
     200,
@@ -306,7 +306,7 @@ it('secrets may be asked for', async () => {
   expect((await hooks(await fakeDelivery('UPDATE_ORDER'))).status).toBe(500);
 });
 
-it('payloads are typed, by kind and version', () => {
+it('payloads are typed by kind and version', () => {
   const options = { secrets: testSecret, store: memoryStore() };
   receiver(options).on('CREATE_ORDER', (order, delivery) => {
     expectTypeOf(order.cashOnDelivery).toEqualTypeOf<string | null>();

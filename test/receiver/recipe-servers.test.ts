@@ -89,7 +89,7 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
     if (reason === null && language === 'Go') await buildGo('./server', join(temporary, 'server'));
   });
 
-  it('accepts what is signed, and handles it once', async ({ skip }) => {
+  it('accepts a signed delivery, and handles it once', async ({ skip }) => {
     if (reason !== null) return skip(reason);
     const server = start(language, testSecret);
     onTestFinished(async () => void (await server.stop()));
@@ -106,7 +106,7 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
     expect(server.output().match(/New order 10001 of Jana/g)).toHaveLength(1);
   });
 
-  it('decides by what it has verified: not by an empty test mark, nor by a header with underscores', async ({
+  it('decides by verified values: not by an empty test mark, nor by a header with underscores', async ({
     skip,
   }) => {
     if (reason !== null) return skip(reason);
@@ -140,7 +140,7 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
     expect((await send(headers, body))?.ok ?? false).toBe(false);
   });
 
-  it('refuses a body that is too large, broken off, or of no length', async ({ skip }) => {
+  it('refuses a body that is too large, incomplete or without a length', async ({ skip }) => {
     if (reason !== null) return skip(reason);
     const server = start(language, testSecret);
     onTestFinished(async () => void (await server.stop()));
@@ -160,7 +160,7 @@ describe.for<Language>(['Python', 'PHP', 'Go'])('a receiver in %s', (language) =
       expect(await answered(length, '{}'), length).toBe('400');
   });
 
-  it('ends at its start, with one sentence, when its secret is not set or not whole', async ({ skip }) => {
+  it('does not start with a missing or incomplete secret, and says so in one sentence', async ({ skip }) => {
     if (reason !== null) return skip(reason);
     for (const secret of [
       undefined,

@@ -68,8 +68,8 @@ function setUp(options: Partial<ReceiverOptions> = {}) {
   return { hooks, handled, failing };
 }
 
-describe('what is missing', () => {
-  it('is handled, and the next walk begins behind it', async () => {
+describe('missing deliveries', () => {
+  it('a missing delivery is handled, and the next walk begins behind it', async () => {
     const { api, asked } = logOf({}, {}, {}, {}, {});
     const { hooks, handled } = setUp();
     for (const done of [1, 3]) await hooks.store.done(idOf(done));
@@ -86,7 +86,7 @@ describe('what is missing', () => {
   });
 
   it.each(['delivered', 'failed', 'expired', 'canceled'] as const)(
-    'is handled when it was %s',
+    'a missing delivery that is %s is handled',
     async (state) => {
       const { hooks, handled } = setUp();
       await reconcile(hooks, { api: logOf({ state }).api });
@@ -94,15 +94,18 @@ describe('what is missing', () => {
     },
   );
 
-  it.each(['pending', 'retrying', 'held'] as const)('is left to the sender while it is %s', async (state) => {
-    const { hooks, handled } = setUp();
-    const { api } = logOf({}, { state }, {});
-    // The next walk begins before it: it may still be lost.
-    expect(await reconcile(hooks, { api })).toMatchObject({ open: 1, after: idOf(1) });
-    expect(handled).toEqual(['1', '3']);
-  });
+  it.each(['pending', 'retrying', 'held'] as const)(
+    'a missing delivery that is %s is left to the sender',
+    async (state) => {
+      const { hooks, handled } = setUp();
+      const { api } = logOf({}, { state }, {});
+      // The next walk begins before it: it may still be lost.
+      expect(await reconcile(hooks, { api })).toMatchObject({ open: 1, after: idOf(1) });
+      expect(handled).toEqual(['1', '3']);
+    },
+  );
 
-  it('says who made the change, and what it changed, if the sender does', async () => {
+  it('origin and changed fields are passed on, if the sender gives them', async () => {
     const seen: unknown[] = [];
     const hooks = receiver({ secrets: testSecret, store: memoryStore() }).otherwise(
       (_, { origin, changed }) => seen.push([origin, changed]),
@@ -117,21 +120,21 @@ describe('what is missing', () => {
     ]);
   });
 
-  it('is not what a newer delivery has superseded', async () => {
+  it('a superseded delivery is not missing', async () => {
     const { hooks, handled } = setUp();
     const { api } = logOf({ state: 'superseded' }, {});
     expect(await reconcile(hooks, { api })).toMatchObject({ open: 0, seen: 2, after: idOf(2) });
     expect(handled).toEqual(['2']);
   });
 
-  it('is no longer missing once it was handled, whatever the sender thinks of it', async () => {
+  it('a handled delivery is not missing, whatever its state', async () => {
     const { hooks } = setUp();
     await hooks.store.done(idOf(1));
     const result = await reconcile(hooks, { api: logOf({ state: 'retrying' }).api });
     expect(result).toMatchObject({ open: 0, after: idOf(1) });
   });
 
-  it('is nothing to handle where it was a test event', async () => {
+  it('a test event is not handled', async () => {
     const { hooks, handled } = setUp();
     const { api } = logOf({}, { test: true, state: 'failed' }, {});
     const { recovered, failed, after } = await reconcile(hooks, { api });
@@ -140,13 +143,13 @@ describe('what is missing', () => {
     expect(await hooks.store.handledOf([idOf(2)])).toEqual(new Set([idOf(2)]));
   });
 
-  it('is read where the webhook is a GET one', async () => {
+  it('the record is read if the webhook uses GET', async () => {
     const { hooks, handled } = setUp();
     await reconcile(hooks, { api: logOf({ get: true }).api });
     expect(handled).toEqual(['read 1']);
   });
 
-  it('is handled as its latest delivery, once', async () => {
+  it('an event with several deliveries is handled once, as the latest', async () => {
     const again = { eventId: 'the same' };
     const { hooks, handled } = setUp();
     // Failed, then redelivered; failed, then redelivered to another webhook.
@@ -158,8 +161,8 @@ describe('what is missing', () => {
   });
 });
 
-describe('what cannot be handled', () => {
-  it('is said, keeps nothing else, and is tried the next time', async () => {
+describe('failures', () => {
+  it('a failure is reported, holds up nothing else, and is tried again the next time', async () => {
     const { hooks, handled, failing } = setUp();
     const { api } = logOf({}, {}, {});
     failing.add('2');
@@ -174,7 +177,7 @@ describe('what cannot be handled', () => {
     expect(handled).toEqual(['1', '3', '2']);
   });
 
-  it('is said where somebody else is at it, or its webhook was deleted', async () => {
+  it('a delivery that is claimed, or whose webhook was deleted, is reported', async () => {
     const { hooks, handled } = setUp();
     await hooks.store.claim(idOf(1), 'somebody', 60_000);
     const { failed, after } = await reconcile(hooks, { api: logOf({}, { gone: true }, {}).api });
@@ -186,10 +189,10 @@ describe('what cannot be handled', () => {
   });
 });
 
-describe('a delivery that is not settled, far from the end of the log', () => {
+describe('unsettled deliveries, far from the end of the log', () => {
   const many = (...first: readonly Logged[]) => logOf(...first, ...Array.from({ length: 200 }, () => ({})));
 
-  it('is asked for by itself in later runs: the log is not read again', async () => {
+  it('a delivery is asked for by itself later, without reading the log again', async () => {
     const { hooks, handled, failing } = setUp();
     const { api, log, asked } = many({}, {}, { state: 'retrying' });
     failing.add('2');
@@ -207,7 +210,7 @@ describe('a delivery that is not settled, far from the end of the log', () => {
     expect(handled.slice(-2)).toEqual(['3', '2']);
   });
 
-  it('does not matter any more once it was handled, redelivered, or its webhook was deleted', async () => {
+  it('a delivery is settled once it is handled or redelivered, or its webhook is deleted', async () => {
     const { hooks, handled, failing } = setUp();
     const { api, log, asked } = many({ eventId: 'the same' }, { state: 'held' }, { state: 'held' });
     failing.add('1');
@@ -224,7 +227,7 @@ describe('a delivery that is not settled, far from the end of the log', () => {
     expect(handled).not.toContain('1');
   });
 
-  it('is set aside by its id', async () => {
+  it('a delivery can be ignored by its id', async () => {
     const { hooks, failing } = setUp();
     const { api } = many({}, {});
     failing.add('2');
@@ -234,7 +237,7 @@ describe('a delivery that is not settled, far from the end of the log', () => {
     expect(await reconcile(hooks, { api, ignore })).toMatchObject({ failed: [], after: idOf(202) });
   });
 
-  it('is read again with the log where more than a hundred are: none is forgotten', async () => {
+  it('more than a hundred deliveries are read again with the log, and none is forgotten', async () => {
     const { hooks } = setUp();
     const { api } = many(...Array.from({ length: 150 }, () => ({ state: 'held' as const })));
     const { after, open } = await reconcile(hooks, { api });
@@ -244,8 +247,8 @@ describe('a delivery that is not settled, far from the end of the log', () => {
   });
 });
 
-describe('what is not this receiver’s', () => {
-  it('is passed over: other webhooks, and kinds without a handler', async () => {
+describe('other receivers', () => {
+  it('other webhooks, and kinds without a handler, are skipped', async () => {
     const { hooks, handled } = setUp();
     const { api } = logOf({ webhookId: 8 }, {}, { webhookType: 'CREATE_PRODUCT' });
     const result = await reconcile(hooks, { api, webhooks: [7] });
@@ -253,7 +256,7 @@ describe('what is not this receiver’s', () => {
   });
 });
 
-it('ends when it is told to, before the next delivery', async () => {
+it('reconciling ends on request, before the next delivery', async () => {
   const { hooks } = setUp();
   const controller = new AbortController();
   controller.abort(new Error('Stopped.'));

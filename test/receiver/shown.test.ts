@@ -15,7 +15,7 @@ const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
 const languages: Readonly<Record<string, string>> = { ts: 'ts', py: 'python', php: 'php' };
 const shown = (path: string) => `\`\`\`${languages[path.split('.').at(-1) ?? '']}\n${read(path)}\`\`\`\n`;
 
-it('the documents show the examples as they are', () => {
+it('the documents show the examples unchanged', () => {
   for (const example of ['server', 'postgres-store', 'fill-gaps'])
     expect(read('receiver/README.md')).toContain(shown(`receiver/examples/${example}.ts`));
   expect(read('README.md')).toContain(shown('receiver/examples/server.ts'));
@@ -31,11 +31,11 @@ it.each([
   ['recovering', 'receiver/examples/fill-gaps.ts'],
   ['idempotency', 'receiver/examples/postgres-store.ts'],
   ['idempotency', 'receiver/examples/postgres-order.ts'],
-])('the guide on %s shows %s as it is', (guide, path) => {
+])('the guide on %s shows %s unchanged', (guide, path) => {
   expect(guideText(guide).replaceAll(/^(```\w+) .*$/gm, '$1')).toContain(shown(path));
 });
 
-it('the example takes what the sender sends', async () => {
+it('the example accepts what the sender sends', async () => {
   const port = await freePort();
   const child = spawn(process.execPath, ['--import', 'tsx', 'receiver/examples/server.ts'], {
     cwd: root,

@@ -34,7 +34,7 @@ describe.each(eventTypeNames)('a fake %s', (kind) => {
     ]);
   });
 
-  it('may be a GET', async () => {
+  it('can be a GET', async () => {
     const { hooks, seen } = setUp();
     expect((await hooks(await fakeDelivery(kind, { method: 'GET' }))).status).toBe(200);
     const [[, entityId] = []] = seen;
@@ -51,7 +51,7 @@ it('a fake delivery may differ from the sample', async () => {
   expect(seen[0]?.[2]).toMatchObject({ eshopOrderId: '7', paid: true, recipientCountry: 'CZ' });
 });
 
-it('whatever the identifier is, a GET brings it', async () => {
+it('a GET carries any identifier', async () => {
   const bases = ['https://shop.example/hooks/', 'https://shop.example/h?order=', 'https://shop.example'];
   const identifiers = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 64 });
   const usual = identifiers.filter((id) => id !== '.' && id !== '..');

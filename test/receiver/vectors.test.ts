@@ -14,7 +14,7 @@ const signed = vectorsOf('signed');
 const refused = vectorsOf('refused');
 const setup = vectorsOf('setup');
 
-it('there are vectors of every kind, each with a name of its own', () => {
+it('vectors of every kind exist, and their names are unique', () => {
   expect(signed.every(({ valid }) => valid)).toBe(true);
   expect([...refused, ...setup].some(({ valid }) => valid)).toBe(false);
   expect(new Set([...signed, ...refused, ...setup].map(({ name }) => name)).size).toBe(96);
@@ -104,7 +104,7 @@ describe('the kit', () => {
     },
   );
 
-  it.each(signed)('knows who made the change, and what it changed, only by v3: $name', async (vector) => {
+  it.each(signed)('trusts origin and changed fields only by v3: $name', async (vector) => {
     const { 'x-service-signature': signature = '', ...headers } = vector.headers;
     const said = { origin: headers['x-service-origin'] ?? null, changed: headers['x-service-changed'] };
     expect(await seen(vector)).toEqual({ ...said, changed: said.changed?.split(',') ?? null });
