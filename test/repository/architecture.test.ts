@@ -65,7 +65,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   workflows: ['src/attempt', 'src/domain'],
 };
 
-test('the arrows between modules are those of their headers', () => {
+test('imports between modules are those in their headers', () => {
   const tools = ['bench', 'faults', 'mutants', 'test'];
   const own = everything.filter((found) => isOwn(found) && !tools.includes(moduleOf(found.from)));
   const arrows = [...graphOf(own, moduleOf)].map(([module, targets]) => [module, [...targets].sort()]);
@@ -73,7 +73,7 @@ test('the arrows between modules are those of their headers', () => {
   expect(Object.fromEntries(arrows)).toEqual({ ...ARROWS, ...Object.fromEntries(said) });
 });
 
-test('every folder of src/ has one entry file, in the folder itself, and no file but main.ts is loose', () => {
+test('every folder of src/ has one entry file, and only main.ts is outside of a folder', () => {
   const folders = [...new Set(filesOf(root, 'src').map(moduleOf))];
   expect(entries.map(({ module, file }) => [module, dirname(file)]).sort()).toEqual(
     folders
@@ -98,7 +98,7 @@ const TEMPORAL = /^@temporalio\//;
 
 test.each([
   ['src/domain/', 'another module', OWN_BUT_DOMAIN],
-  ['src/domain/', 'what does I/O', /^(node:)?(fs|net|http|https|dns|child_process)\b/],
+  ['src/domain/', 'I/O', /^(node:)?(fs|net|http|https|dns|child_process)\b/],
   ...['src/api/', 'src/console/', 'src/db/', 'src/delivery/', 'src/domain/'].map(
     (module) => [module, 'Temporal', TEMPORAL] as const,
   ),
@@ -106,7 +106,7 @@ test.each([
   // An attempt knows nothing of who asks for it.
   [
     'src/attempt/',
-    'who asks for attempts',
+    'modules that ask for attempts',
     /^(@temporalio\/|workflows\/|activities\/|src\/(relay|temporal|reconciler|api|cli|embedded)\/)/,
   ],
   // Nothing calls back up.
@@ -117,7 +117,7 @@ test.each([
   expect(breaches(module, ({ to }) => forbidden.test(to))).toEqual([]);
 });
 
-test('domain/: what the kinds of record share imports none of them, tables of all kinds aside', () => {
+test('shared files of domain/ import no kind of record, except for the tables of all kinds', () => {
   const kinds = /^src\/domain\/(order|receiving|return|product|stock)\//;
   const tables = ['src/domain/catalogue.ts', 'src/domain/personal-data.ts'];
   const shared = (file: string) => /^src\/domain\/[^/]+$/.test(file) && !tables.includes(file);
@@ -125,7 +125,7 @@ test('domain/: what the kinds of record share imports none of them, tables of al
   expect(found).toEqual([]);
 });
 
-test('workflows/ imports types and pure functions only', () => {
+test('workflows/ imports only types and pure functions', () => {
   const allowed = /^(workflows|src\/domain)\/|^@temporalio\/(workflow|common)$/;
   const isType = ({ to, typeOnly }: Import) => typeOnly && to.startsWith('src/attempt/');
   expect(breaches('workflows/', (found) => !allowed.test(found.to) && !isType(found))).toEqual([]);
@@ -134,7 +134,7 @@ test('workflows/ imports types and pure functions only', () => {
   expect([...bundled].filter((name) => !/^(workflows|src\/domain)\/|^@temporalio\//.test(name))).toEqual([]);
 });
 
-test('a command is loaded only when it is called, and costs the others no time', () => {
+test('a command is loaded only when it is called', () => {
   const first = [...loadedWith(root, 'src/cli/main.ts')].filter((name) => !name.startsWith('node:'));
   expect(first.sort()).toEqual([
     'commander',
@@ -157,7 +157,7 @@ test('a command is loaded only when it is called, and costs the others no time',
   ]);
 });
 
-test('OpenTelemetry is known to one file, which is loaded where a collector is configured', () => {
+test('OpenTelemetry is imported by one file, which is loaded only with a collector', () => {
   const file = 'src/traces/open-telemetry.ts';
   const isOpenTelemetry = ({ to }: Import) => to.startsWith('@opentelemetry/');
   const knowing = new Set(all.filter(isOpenTelemetry).map(({ from }) => from));
@@ -166,7 +166,7 @@ test('OpenTelemetry is known to one file, which is loaded where a collector is c
   expect(loading).toEqual([]);
 });
 
-test('console/ asks the API, and the database only for what the API does not say', () => {
+test('console/ uses the API, and the database only for what the API does not give', () => {
   const own =
     /^src\/db\/(console\/|webhooks\/(request-settings|with-secrets|all-webhooks)\.ts$|deliveries\/(deliveries-of-eshops|operator-actions)\.ts$|notices\/confirmation\.ts$)/;
   const asked = breaches('src/console/', ({ to }) => to.startsWith('src/db/') && !own.test(to));
@@ -175,14 +175,14 @@ test('console/ asks the API, and the database only for what the API does not say
   expect(breaches('src/console/', ({ to, typeOnly }) => handlers.test(to) && !typeOnly)).toEqual([]);
 });
 
-test('SQL is written in db/ and nowhere else', () => {
+test('SQL is written only in db/', () => {
   const outside = PROGRAM.flatMap((folder) => filesOf(root, folder))
     .filter((file) => !file.startsWith('src/db/'))
     .filter((file) => /\b(sql|tx)(<[^>]*>)?`/.test(readFileSync(join(root, file), 'utf8')));
   expect(outside).toEqual([]);
 });
 
-test('transactions are begun in one place, and rows for the relay are written in one module', () => {
+test('transactions begin in one place, and one module writes rows for the relay', () => {
   const elsewhere = (module: string, pattern: RegExp) =>
     PROGRAM.flatMap((folder) => filesOf(root, folder))
       .filter((file) => !file.startsWith(module))
@@ -196,12 +196,12 @@ test('transactions are begun in one place, and rows for the relay are written in
   expect(elsewhere('src/db/', /\bnotify(Outbox)?\(/)).toEqual([]);
 });
 
-test('the documentation is made with the build: nothing that renders it is loaded by the program', () => {
+test('the program loads nothing that renders the documentation', () => {
   const renderers = /^(site\/|highlight\.js|markdown-it|minisearch)/;
   expect(all.filter(({ to }) => renderers.test(to))).toEqual([]);
 });
 
-test('a process does not load the role that it does not have', () => {
+test('a process does not load a role that it does not have', () => {
   const first = loadedWith(root, 'src/main.ts');
   expect([...first].filter((name) => /^@temporalio\/(client|worker|proto)$/.test(name))).toEqual([]);
   expect([...first].filter((name) => /^src\/(console|relay|app\/\w+-role)/.test(name))).toEqual([]);

@@ -22,12 +22,12 @@ function result(files: Readonly<Record<string, unknown>>) {
 }
 const unsteady = { ...red, fullName: 'it hurries' };
 
-test('all green: every test is counted', () => {
+test('every test of a green run is counted', () => {
   const files = { 'tests.json': report('passed', green, green), 'tests.code': 0 };
   expect(result(files)).toEqual({ status: 0, lines: ['2 passed, 0 failed'] });
 });
 
-test('what failed is named, and what passed once more is listed as unsteady', () => {
+test('failures are named, and tests that pass the second time are listed as unsteady', () => {
   const { status, lines } = result({
     'tests.json': report('failed', green, red, unsteady),
     'tests.code': 1,
@@ -46,7 +46,7 @@ test('what failed is named, and what passed once more is listed as unsteady', ()
   ]);
 });
 
-test('a failed hook, an error outside the tests and a run without a result are failures', () => {
+test('a failed hook, an error outside the tests and a missing result are failures', () => {
   const hook = { 'tests.json': report('failed', green, green), 'tests.code': 1 };
   expect(result({ ...hook, 'again.json': report('failed', green) }).status).toBe(1);
   expect(result({ ...hook, 'again.json': report('passed', green) }).status).toBe(0);

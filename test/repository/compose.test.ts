@@ -74,7 +74,7 @@ describe('the Dockerfile', () => {
     .split(/^FROM /m)
     .slice(1);
 
-  it('has every image pinned to a version, and glibc', () => {
+  it('pins every image to a version, with glibc', () => {
     const names = stages.map((stage) => / AS (\w+)/.exec(stage)?.[1]);
     const images = stages.map((stage) => stage.split(' ')[0] ?? '').filter((from) => !names.includes(from));
     expect(images.length).toBeGreaterThan(1);
@@ -82,7 +82,7 @@ describe('the Dockerfile', () => {
     expect(images.join()).not.toContain('alpine');
   });
 
-  it('does not run as root, and looks after its health in every role', () => {
+  it('does not run as root, and checks its health in every role', () => {
     const base = stages.find((stage) => stage.includes(' AS base\n'));
     expect(base).toMatch(/^USER node$/m);
     expect(base).toMatch(/^HEALTHCHECK .*\n.*METRICS_PORT \?\? 9464\}\/readyz/m);
@@ -102,7 +102,7 @@ it('no password has a default', () => {
   }
 });
 
-it('both files have the same parts in the same versions, Temporal set alike, and volumes of their own', () => {
+it('both files have the same parts, versions and Temporal settings, and their own volumes', () => {
   const [one, apart] = [composeOf(ONE_MACHINE), composeOf(APART)];
   const shared = Object.keys(apart.services).filter((name) => name in one.services);
   expect(shared).toEqual([
@@ -125,7 +125,7 @@ it('both files have the same parts in the same versions, Temporal set alike, and
   expect(apart.name).toBeUndefined();
 });
 
-it('both files pass the other master key on while one is being replaced', () => {
+it('both files pass on the other master key during a replacement', () => {
   for (const file of [ONE_MACHINE, APART]) {
     const keyed = Object.values(composeOf(file).services).filter(({ environment = {} }) =>
       Object.keys(environment).some((name) => /^SECRET_KEY(?:_FILE)?$/.test(name)),
@@ -157,7 +157,7 @@ describe('the secrets of compose.yml', () => {
     };
   }
 
-  it('are made at the first start, kept by later ones, and made again elsewhere', async () => {
+  it('are made at the first start, kept later, and different elsewhere', async () => {
     const first = await start();
     expect(await start()).toEqual(first);
     // Stopped halfway.
@@ -169,7 +169,7 @@ describe('the secrets of compose.yml', () => {
     for (const name of ['secret-key', 'password', 'url'] as const) expect(second[name]).not.toBe(first[name]);
   });
 
-  it('are a configuration that the program accepts, in which the database has the password of Postgres', async () => {
+  it('are a valid configuration, in which the database has the password of Postgres', async () => {
     const { password } = await start();
     const { environment = {} } = composeOf(ONE_MACHINE).services.waybill ?? {};
     const env = Object.fromEntries(
@@ -185,7 +185,7 @@ describe('the secrets of compose.yml', () => {
     expect(postgres?.POSTGRES_PASSWORD_FILE).toBe('/run/password/password');
   });
 
-  it('are readable where they are used, and the key nowhere else', () => {
+  it('are readable only where they are used', () => {
     const { services } = composeOf(ONE_MACHINE);
     for (const [name, { volumes = [] }] of Object.entries(services)) {
       if (name === 'secrets') continue;
@@ -217,27 +217,27 @@ describe.each(files)('%s', (file) => {
       ...environment,
     };
 
-    it('sets only variables that the program knows', () => {
+    it('sets only known variables', () => {
       const names = Object.keys(service.environment ?? {}).map((name) => name.replace(/_FILE$/, ''));
       expect(Object.keys(variables.entries)).toEqual(expect.arrayContaining(names));
     });
 
-    it('has the address, the proxy, the retention and the namespace from the environment of Compose', () => {
+    it('takes address, proxy, retention and namespace from the environment of Compose', () => {
       expect(service.environment).toMatchObject({ PUBLIC_URL: null, TRUST_PROXY: null, RETENTION: null });
       expect(service.environment?.TEMPORAL_NAMESPACE).toMatch(/^\$\{TEMPORAL_NAMESPACE:-default\}$/);
     });
 
-    it('sends mails by the mail server that is set', () => {
+    it('sends mails through the configured mail server', () => {
       if (service.environment?.ROLE === 'api') return;
       expect(service.environment?.SMTP_URL).toMatch(/^\$\{SMTP_URL:-smtp:/);
       expect(service.environment?.MAIL_FROM).toMatch(/^\$\{MAIL_FROM:-/);
     });
 
-    it('is a configuration that the program accepts', () => {
+    it('has a valid configuration', () => {
       expect(loadConfig(withSecrets).unconfigured).toBe(false);
     });
 
-    it('may write to the folder of the image alone, and become nobody else', () => {
+    it('may write only to the folder of the image, and gain no privileges', () => {
       const [, dataDir] = /DATA_DIR=(\S+)/.exec(read('Dockerfile')) ?? [];
       expect(service).toMatchObject({
         read_only: true,
@@ -247,21 +247,21 @@ describe.each(files)('%s', (file) => {
       expect(service.tmpfs?.map((mount) => mount.split(':')[0])).toEqual([dataDir]);
     });
 
-    it('has more time to stop than its shutdown takes', () => {
+    it('has enough time to stop', () => {
       const grace = Number.parseInt(service.stop_grace_period ?? '0', 10) * 1_000;
       expect(grace).toBeGreaterThanOrEqual(loadConfig(withSecrets).shutdownGraceMs + 5_000);
     });
   });
 
-  describe.each(services)('the parts of %s', (name, service) => {
-    it('waits only for services there are, and for the healthy only where there is a check', () => {
+  describe.each(services)('the part %s', (name, service) => {
+    it('waits only for existing services, and for healthy ones only if there is a check', () => {
       for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
         expect(compose.services).toHaveProperty(other);
         if (condition === 'service_healthy') expect(compose.services[other]?.healthcheck).toBeDefined();
       }
     });
 
-    it('waits with `--wait` for what ends by itself: something that stays needs it', () => {
+    it('is required by a lasting service if it ends by itself, so that `--wait` works', () => {
       // Compose treats the exit of a container as a failure unless another service waits for exactly that.
       if (service.restart === 'unless-stopped') return;
       const waiting = services.filter(
@@ -280,7 +280,7 @@ describe.each(files)('%s', (file) => {
     const { postgres, temporal, 'temporal-ui': ui } = compose.services;
     const setting = (name: string) => Number(temporal?.environment?.[name]);
 
-    it('is the server itself, with the tools of the same version', () => {
+    it('is the server itself, with tools of the same version', () => {
       const images = services
         .map(([, { image }]) => image)
         .filter((image) => image.startsWith('temporalio/'));
@@ -296,7 +296,7 @@ describe.each(files)('%s', (file) => {
       expect(Number(most) - temporals).toBeGreaterThanOrEqual(150);
     });
 
-    it('is set as the embedded server is', () => {
+    it('is configured like the embedded server', () => {
       const place = '/etc/temporal/dynamic-config.yaml';
       expect(temporal?.environment?.DYNAMIC_CONFIG_FILE_PATH).toBe(place);
       expect(temporal?.volumes).toContain(`./temporal-dynamic-config.yaml:${place}:ro`);

@@ -51,7 +51,7 @@ function isDead(file: string, link: string): boolean {
   return anchor !== undefined && !anchorsOf(target).includes(anchor);
 }
 
-test('there are documents to look at', () => {
+test('the documents are found', () => {
   expect(documents).toEqual(expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md']));
 });
 
@@ -64,20 +64,20 @@ test('every link to a file or heading leads somewhere', () => {
   expect(dead).toEqual([]);
 });
 
-test('every npm script they name exists', () => {
+test('every npm script named in a document exists', () => {
   const named = documents.flatMap((file) => [...read(file).matchAll(/npm run ([\w:-]+)/g)]);
   expect(named.map(([, name = '']) => name).filter((name) => !(name in scripts))).toEqual([]);
   expect(named.length).toBeGreaterThan(10);
 });
 
-test('a tool that the README fetches is of a version that no workspace has: npx would look for it here and fail', () => {
+test('a tool that the README fetches has a version of no workspace, where npx would look first', () => {
   const [, version = ''] = /npx --yes openapi-typescript@(\S+)/.exec(read('README.md')) ?? [];
   expect(version).toMatch(/^\d+\.\d+\.\d+$/);
   const { devDependencies } = JSON.parse(read('test/contract/consumer/package.json'));
   expect(devDependencies['openapi-typescript']).not.toBe(version);
 });
 
-test('every folder and file they name exists', () => {
+test('every folder and file named in a document exists', () => {
   const paths =
     /`((?:src|test|workflows|activities|bin|bench|faults|mutants|demo|receiver|site|patches|docs|\.ci)\/[\w./-]*)`/g;
   const named = documents.flatMap((file) => [...prose(file).matchAll(paths)].map(([, path = '']) => path));
@@ -88,7 +88,7 @@ test('every folder and file they name exists', () => {
 /** "`kinds` and `Kind` in `src/console/records/kinds.ts`"; a file may also be named by the end of its path. */
 const NAMED_IN = /((?:`[A-Za-z_]\w*` and )?`[A-Za-z_]\w*`) (?:in|of) `([\w./-]+\.tsx?)`/g;
 
-test('every name that they place in a file is in that file', () => {
+test('every name that a document places in a file is in that file', () => {
   const files = execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { cwd: root, encoding: 'utf8' }).split(
     '\n',
   );
@@ -107,7 +107,7 @@ test('every name that they place in a file is in that file', () => {
   expect(named.length).toBeGreaterThan(25);
 });
 
-test('every chapter of the handbook is in its contents, and none is longer than ten minutes of reading', () => {
+test('every chapter of the handbook is in its contents, and takes at most ten minutes to read', () => {
   const chapters = documents.filter((file) => /^docs\/handbook\/[a-z]/.test(file));
   const listed = linksOf('docs/handbook/README.md').map((link) => join('docs/handbook', link));
   expect(listed.filter((path) => path.startsWith('docs/handbook/')).sort()).toEqual(chapters.sort());

@@ -19,7 +19,7 @@ const { jobs } = workflow;
 describe.each(files)('%s', (file) => {
   const text = read(`${FOLDER}${file}`);
 
-  test('is a workflow by the schema of GitHub’s', () => {
+  test('matches GitHub’s schema of workflows', () => {
     // The schema gives formats of strings, which are not checked, and unions of types.
     const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
     const validate = ajv.compile(JSON.parse(read('test/support/repository/github/workflow.schema.json')));
@@ -30,7 +30,7 @@ describe.each(files)('%s', (file) => {
     );
   });
 
-  test('actions of GitHub are pinned by version, others by commit', () => {
+  test('pins GitHub’s actions by version, and others by commit', () => {
     const used = text.match(/uses: .+/g) ?? [];
     expect(used.length).toBeGreaterThan(0);
     for (const action of used)
@@ -47,12 +47,12 @@ describe.each(files)('%s', (file) => {
     for (const checkout of checkouts) expect(checkout.with).toMatchObject({ 'persist-credentials': false });
   });
 
-  test('may read the repository and nothing else, unless a job says so', () => {
+  test('may only read the repository, unless a job says otherwise', () => {
     expect(parse(text).permissions).toEqual({ contents: 'read' });
   });
 });
 
-test('a change is tried with .ci/run on each Node.js that is supported, from the oldest on', () => {
+test('a change runs .ci/run on every supported Node.js, from the oldest on', () => {
   const { engines } = JSON.parse(read('package.json'));
   const oldest = String(engines.node).replace('>=', '');
   expect(jobs.ci.strategy.matrix.node).toEqual([`${oldest}.0`, '22', '24']);
@@ -60,7 +60,7 @@ test('a change is tried with .ci/run on each Node.js that is supported, from the
   expect(jobs.rounds.steps.at(-1)).toEqual({ run: '.ci/rounds' });
 });
 
-test('every step of .ci/nightly runs every night, on the Node.js that the README recommends', () => {
+test('every step of .ci/nightly runs every night, on the recommended Node.js', () => {
   const nightly = parse(read(`${FOLDER}nightly.yml`));
   expect(nightly.on.schedule).toHaveLength(1);
   const { strategy, steps } = nightly.jobs.nightly;
@@ -71,7 +71,7 @@ test('every step of .ci/nightly runs every night, on the Node.js that the README
   expect(steps).toContainEqual(expect.objectContaining({ with: { 'node-version': '22', cache: 'npm' } }));
 });
 
-test('a change is tried with no permission of its own', () => {
+test('a change runs without permissions of its own', () => {
   expect(Object.keys(jobs).flatMap((name) => Object.keys(jobs[name]))).not.toContain('permissions');
 });
 
@@ -84,7 +84,7 @@ describe('a release', () => {
     expect(release.jobs.make.permissions).toBeUndefined();
   });
 
-  test('is published only from what that job has made and tested, with its provenance', () => {
+  test('publishes only what that job has made and tested, with its provenance', () => {
     for (const job of ['packages', 'image', 'documentation']) expect(release.jobs[job].needs).toBe('make');
     expect(commands('packages').join()).toMatch(/npm publish "\$archive" .*--provenance/);
     expect(commands('packages').join()).toMatch(/sha256sum --check/);
@@ -105,7 +105,7 @@ describe('a release', () => {
     );
   });
 
-  test('has the image under the name that its compose files give, in lower case', async () => {
+  test('names its image as the compose files do, in lower case', async () => {
     const { run } = release.jobs.image.steps.find(({ id }: { id?: string }) => id === 'tag');
     const env = { GITHUB_REPOSITORY: 'Acme/Waybill', GITHUB_REF_NAME: 'v1.2.3', SUFFIX: '-try' };
     const script = run.replaceAll(' >> "$GITHUB_OUTPUT"', '');

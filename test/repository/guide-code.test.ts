@@ -46,7 +46,7 @@ async function withFile(
 
 const check = (program: string, ...args: string[]) => runProgram(program, args, { cwd: root });
 
-it('every block says its language, and it is one that is tried', () => {
+it('every block names its language, and every language is tried', () => {
   expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual([
     'bash',
     'json',
@@ -60,7 +60,7 @@ it('every block says its language, and it is one that is tried', () => {
 });
 
 /** `sh`: what runs until it is interrupted, which no test pastes. */
-it.each([...named('bash'), ...named('sh')])('%s: a shell reads it', async (_name, block) => {
+it.each([...named('bash'), ...named('sh')])('%s is valid shell code', async (_name, block) => {
   await withFile('sh', block, (path) => check('bash', '-n', path));
 });
 
@@ -73,7 +73,7 @@ it.each(named('ndjson'))('%s is JSON, line by line', (_name, { text }) => {
 });
 
 /** All at once: the compiler spends most of its time on what they share. */
-it('TypeScript compiles each block with the kit', async () => {
+it('every TypeScript block compiles with the kit', async () => {
   const kit = join(root, 'receiver/src');
   const compilerOptions = {
     noEmit: true,
@@ -94,30 +94,27 @@ it('TypeScript compiles each block with the kit', async () => {
   });
 });
 
-it.for(named('python'))(
-  '%s: Python compiles it, and runs what ends by itself',
-  async ([, block], { skip }) => {
-    const present = await run('python3', ['--version']).catch(() => null);
-    if (present === null) return skip('Python is not present on this machine.');
-    const ends = !block.text.includes('serve_forever');
-    const compiled = 'import ast, sys; ast.parse(open(sys.argv[1]).read())';
-    await withFile('py', block, async (path) => {
-      await (ends ? check('python3', '-B', path) : check('python3', '-c', compiled, path));
-    });
-  },
-);
+it.for(named('python'))('%s is valid Python, and runs if it ends by itself', async ([, block], { skip }) => {
+  const present = await run('python3', ['--version']).catch(() => null);
+  if (present === null) return skip('Python is not present on this machine.');
+  const ends = !block.text.includes('serve_forever');
+  const compiled = 'import ast, sys; ast.parse(open(sys.argv[1]).read())';
+  await withFile('py', block, async (path) => {
+    await (ends ? check('python3', '-B', path) : check('python3', '-c', compiled, path));
+  });
+});
 
-it.for(named('php'))('%s: PHP reads it', async ([, block], { skip }) => {
+it.for(named('php'))('%s is valid PHP', async ([, block], { skip }) => {
   const present = await run('php', ['--version']).catch(() => null);
   if (present === null) return skip('PHP is not present on this machine.');
   await withFile('php', block, (path) => check('php', '-l', path));
 });
 
-it('the table of waits is the one that `waybill policy` prints', () => {
+it('the table of waits is what `waybill policy` prints', () => {
   expect(guideText('retries')).toContain(`\n${policyTable(defaultRetryPolicy)}\n`);
 });
 
-it('the operations of an import are those that there are', () => {
+it('the table of import operations lists all of them', () => {
   const rows = importOperations.map(
     ({ name, endpoint }) => `| \`${name}\` | \`${endpoint.replace(' /v21', ' ')}\` |`,
   );

@@ -39,13 +39,13 @@ echo '<b>'
   hrefFrom('guides/first.md', pages),
 );
 
-test('the first heading is the title, the first paragraph the summary', () => {
+test('the first heading is the title, and the first paragraph the summary', () => {
   expect(guide.title).toBe('A title');
   expect(guide.summary).toBe('What it is about, in short.');
   expect(String(guide.html)).not.toContain('<h1');
 });
 
-test('every heading has an anchor of its own, as GitHub makes it', () => {
+test('every heading has a unique anchor, as on GitHub', () => {
   expect(guide.headings).toEqual([
     { level: 2, id: 'whats-first', title: "What's first?" },
     { level: 2, id: 'whats-first-1', title: "What's first?" },
@@ -53,7 +53,7 @@ test('every heading has an anchor of its own, as GitHub makes it', () => {
   for (const { id } of guide.headings) expect(String(guide.html)).toContain(`<h2 id="${id}">`);
 });
 
-test('links to files lead to their pages, and what is no page keeps its words alone', () => {
+test('links to files lead to their pages, or become plain text', () => {
   const [paragraph] = /<p>See[\s\S]*?<\/p>/.exec(String(guide.html)) ?? [];
   expect([...String(paragraph).matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
     '/docs/guides/receiving#what-to-check',
@@ -65,14 +65,14 @@ test('links to files lead to their pages, and what is no page keeps its words al
   expect(paragraph).toContain(' and the <strong>source</strong>.');
 });
 
-test('a column of numbers is one by its class', () => {
+test('a column of numbers has a class', () => {
   const html = String(guide.html);
   expect(html).toContain('<th>a</th>');
   expect(html).toContain('<th class="number">b</th>');
   expect(html).toContain('<td class="number">2</td>');
 });
 
-test('code with labels stands together behind one choice, other code alone; both are escaped', () => {
+test('labeled blocks of code share a choice, and others stand alone; both are escaped', () => {
   const html = String(guide.html);
   expect([...html.matchAll(/type="radio"[^>]*value="([^"]+)"/g)].map(([, label]) => label)).toEqual([
     'Node.js',
@@ -83,7 +83,7 @@ test('code with labels stands together behind one choice, other code alone; both
   expect(html).toContain('<span class="hljs-keyword">const</span>');
 });
 
-test('what is searched is text by section', () => {
+test('the search has text by section', () => {
   expect(guide.sections.map(({ heading, text }) => [heading?.id, text.trim()])).toEqual([
     [undefined, 'What it is about, in short.'],
     ['whats-first', 'See another, its start, the handbook, below, elsewhere and the source.'],
@@ -91,7 +91,7 @@ test('what is searched is text by section', () => {
   ]);
 });
 
-test('the guides come in the order of the list, and one that is not in it comes last', async () => {
+test('guides come in the order of the list, and unlisted ones last', async () => {
   const folder = await folderOfTest('waybill-docs-');
   cpSync('docs', folder, { recursive: true });
   writeFileSync(join(folder, 'guides/a-new-one.md'), '# A new one\n');
@@ -99,13 +99,13 @@ test('the guides come in the order of the list, and one that is not in it comes 
   expect(names).toEqual([...guideOrder, 'a-new-one'].map((name) => `guides/${name}.md`).concat('console.md'));
 });
 
-test('the guide to retries says what each state of a delivery means', () => {
+test('the guide to retries explains every state of a delivery', () => {
   const { guides } = readDocuments('docs');
   const html = String(guides.find(({ path }) => path === '/docs/guides/retries')?.html);
   for (const state of deliveryStates) expect(html).toContain(`<td><code>${state}</code></td>`);
 });
 
-test("the handbook's chapters come in the order of its contents", () => {
+test('chapters of the handbook come in the order of its contents', () => {
   const chapters = readDocuments('docs').handbook.map(({ path }) => path);
   expect(chapters.slice(0, 3)).toEqual([
     '/docs/handbook',

@@ -32,13 +32,13 @@ git('config', 'core.hooksPath', join(root, '.githooks'));
 
 describe('the subject of a commit', () => {
   it.each([
-    ['is a command', 'Fix the relay', 0, ''],
-    ['may be of 72 characters', `Add ${'a'.repeat(68)}`, 0, ''],
-    ['and not of more', `Add ${'a'.repeat(69)}`, 1, 'has 73 characters, of at most 72'],
-    ['begins with a verb that says what is done', 'Polish the relay', 1, 'begins with "Polish"'],
-    ['is no sentence', 'The relay is fixed', 1, 'begins with "The"'],
-    ['is that of the other commit in a fixup', 'fixup! Polish the relay', 0, ''],
-    ['has a body below it, which is free', `Fix it\n\n${'The relay '.repeat(20)}`, 0, ''],
+    ['may be an imperative', 'Fix the relay', 0, ''],
+    ['may have 72 characters', `Add ${'a'.repeat(68)}`, 0, ''],
+    ['must not have more than 72 characters', `Add ${'a'.repeat(69)}`, 1, 'has 73 characters, of at most 72'],
+    ['must begin with a verb of the list', 'Polish the relay', 1, 'begins with "Polish"'],
+    ['must not be a sentence', 'The relay is fixed', 1, 'begins with "The"'],
+    ['may be that of a fixup', 'fixup! Polish the relay', 0, ''],
+    ['may be followed by any body', `Fix it\n\n${'The relay '.repeat(20)}`, 0, ''],
   ])('%s', (_what, message, code, said) => {
     stage('a.txt', message);
     const ended = commit(message);
@@ -46,21 +46,21 @@ describe('the subject of a commit', () => {
   });
 });
 
-describe('what is staged', () => {
-  it('is formatted and free of warnings', () => {
+describe('staged files', () => {
+  it('must be formatted and free of warnings', () => {
     stage('a.ts', 'let a = 1\nexport { a }\n');
     expect(commit('Add a file')).toEqual({ code: 1, said: expect.stringContaining('useConst') });
     stage('a.ts', 'export const a = 1;\n');
     expect(commit('Add a file')).toEqual({ code: 0, said: expect.any(String) });
   });
 
-  it('uses no promise as a condition', () => {
+  it('must not use a promise as a condition', () => {
     stage('b.ts', 'export const b = async () => true;\nif (b()) process.exit();\n');
     expect(commit('Add a file')).toEqual({ code: 1, said: expect.stringContaining('no-misused-promises') });
     git('rm', '--cached', '--quiet', 'b.ts');
   });
 
-  it('is all that is looked at', () => {
+  it('are the only files that are checked', () => {
     writeFileSync(join(repository, 'c.ts'), 'let c = 1\n');
     stage('a.txt', 'other');
     expect(commit('Change a file')).toEqual({ code: 0, said: expect.any(String) });

@@ -31,12 +31,12 @@ function citedIn(file: string): string[] {
   return [...lists].flatMap(([, list = '']) => list.match(/[A-Z]\d+/g) ?? []);
 }
 
-it('each number is given once', () => {
+it('each number is used once', () => {
   expect(stated.length).toBeGreaterThan(50);
   expect(stated.filter((number, index) => stated.indexOf(number) !== index)).toEqual([]);
 });
 
-it('L14 says whose limit a delivery waits for as the program does', () => {
+it('L14 names limits in the words of the program', () => {
   expect(readFileSync(join(root, 'docs/interface.md'), 'utf8')).toContain(`- \`limit\`: ${limitReached}.`);
 });
 
@@ -63,7 +63,7 @@ function typesIn(text: string): Set<string> {
   return new Set(names);
 }
 
-it('E1 names all event types, and the pages that people begin with no others', () => {
+it('E1 names all event types, and the first pages name no unknown ones', () => {
   const read = (page: string) => readFileSync(join(root, page), 'utf8');
   expect([...typesIn(rule('E1'))].sort()).toEqual([...eventTypeNames].sort());
   const verbs = new Set(eventTypeNames.map((name) => name.split('_')[0] ?? ''));

@@ -62,7 +62,7 @@ function problemsOf(object: unknown): string[] {
 
 /** Without KEDA's, which has its own schemas. */
 const own = manifests.filter(({ object }) => object.kind !== 'ScaledObject');
-it.each(own.map(({ title, object }) => [title, object] as const))('%s is one', (_, object) => {
+it.each(own.map(({ title, object }) => [title, object] as const))('%s is valid', (_, object) => {
   expect(problemsOf(object)).toEqual([]);
 });
 
@@ -129,16 +129,16 @@ describe.each(named)('%s', (_, { spec }) => {
   const own = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
   const { NODE_OPTIONS = '', ...settings } = own;
 
-  it('sets only variables that the program knows', () => {
+  it('sets only known variables', () => {
     const names = [...Object.keys(settings), ...Object.keys(configured), ...Object.keys(confidential)];
     expect(Object.keys(variables.entries)).toEqual(expect.arrayContaining(names));
   });
 
-  it('is a configuration that the program accepts', () => {
+  it('has a valid configuration', () => {
     expect(loadConfig({ ...configured, ...confidential, ...settings }).unconfigured).toBe(false);
   });
 
-  it('can do nothing that it need not', () => {
+  it('has no needless privileges', () => {
     expect(pod).toMatchObject({
       serviceAccountName: 'waybill',
       automountServiceAccountToken: false,
@@ -152,7 +152,7 @@ describe.each(named)('%s', (_, { spec }) => {
     });
   });
 
-  it('has a heap that fits', () => {
+  it('has a heap that fits into its memory', () => {
     const [, heap] = /^--max-old-space-size=(\d+)$/.exec(NODE_OPTIONS) ?? [];
     if (heap !== undefined)
       expect(Number(heap)).toBeLessThanOrEqual(0.75 * mebibytes(container.resources.limits.memory));
@@ -161,22 +161,22 @@ describe.each(named)('%s', (_, { spec }) => {
     );
   });
 
-  it('has a policy for the network that names it', () => {
+  it('has the label that network policies select', () => {
     expect(spec.template.metadata.labels['app.kubernetes.io/name']).toBe('waybill');
   });
 });
 
-describe.each(deployments)('%s serves', (_, { spec }) => {
+describe.each(deployments)('the server %s', (_, { spec }) => {
   const pod = spec.template.spec;
   const [container] = pod.containers;
 
-  it('is given the time that its shutdown takes', () => {
+  it('has enough time to stop', () => {
     const { shutdownGraceMs } = loadConfig({ ...configured, ...confidential, ROLE: 'worker' });
     const sleep = container.lifecycle?.preStop.sleep.seconds ?? 0;
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(sleep + shutdownGraceMs / 1_000 + 5);
   });
 
-  it('is asked at ports that it has, and is not ended for what is not its fault', () => {
+  it('is probed at existing ports, and not restarted for the faults of others', () => {
     const ports = container.ports.map(({ name }) => name);
     for (const { httpGet } of [
       container.startupProbe,
@@ -194,18 +194,18 @@ describe.each(deployments)('%s serves', (_, { spec }) => {
     });
   });
 
-  it('may write to the folder of the image, and to no other', () => {
+  it('may write only to the folder of the image', () => {
     const [, dataDir] = /DATA_DIR=(\S+)/.exec(read(join(root, 'Dockerfile'))) ?? [];
     expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([dataDir]);
   });
 });
 
-it('each Deployment has a budget and, at most, one autoscaler', () => {
+it('every Deployment has a disruption budget', () => {
   const budgets = ofKind('PodDisruptionBudget').map((object) => object.metadata.name);
   expect(budgets.sort()).toEqual(deployments.map(([name]) => name).sort());
 });
 
-it('the autoscaler asks for metrics that there are', () => {
+it('the autoscaler uses existing metrics', () => {
   const metrics = createMetrics();
   watchProcess(metrics);
   const known = new Map(
@@ -243,7 +243,7 @@ it('the autoscaler asks for metrics that there are', () => {
 
 const kubectl = installedProgram('kubectl');
 
-it.skipIf(kubectl === undefined)('kustomize turns the example into manifests that Kubernetes accepts', () => {
+it.skipIf(kubectl === undefined)('kustomize turns the example into valid manifests', () => {
   const text = execFileSync(kubectl ?? '', ['kustomize', join(folder, 'overlays/example')], {
     encoding: 'utf8',
   });
@@ -263,7 +263,7 @@ function mebibytes(quantity: string): number {
   return Number(digits) * (unit === 'Gi' ? 1_024 : 1);
 }
 
-describe('receivers', () => {
+describe('the network policy for receivers', () => {
   const blocks = v
     .parse(
       v.looseObject({
@@ -308,7 +308,7 @@ describe('receivers', () => {
       .flatMap(([, ranges]) => (Array.isArray(ranges[0]) ? ranges : [ranges])),
   );
 
-  it('may have exactly the addresses that the guard lets a delivery dial', () => {
+  it('the allowed addresses are exactly those that the guard allows', () => {
     const guard = createAddressGuard([]);
     const listed = blocks
       .flatMap(({ cidr, except }) => [cidr, ...except])

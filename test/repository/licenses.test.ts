@@ -4,7 +4,7 @@ import { licensedPackages, licenseProblems } from '../../release/licenses.ts';
 
 const packages = await licensedPackages();
 
-it('every package of the lock file is under a license that is allowed', () => {
+it('every package of the lock file has an allowed license', () => {
   expect(packages.length).toBeGreaterThan(100);
   expect(licenseProblems(packages)).toEqual([]);
 });
@@ -18,11 +18,11 @@ test.each([
   ['MPL-2.0', true, true],
   ['MPL-2.0', false, false],
   ['none', true, false],
-])('%s, for development only: %s, is allowed: %s', (license, dev, allowed) => {
+])('the license %s (for development only: %s) is allowed: %s', (license, dev, allowed) => {
   expect(licenseProblems([{ name: 'a-package', license, dev }]).length === 0).toBe(allowed);
 });
 
-it('a package that was read by hand counts for that license alone', () => {
+it('a license that was read by hand counts for its package alone', () => {
   expect(licenseProblems([{ name: 'nub', license: 'MIT/X11', dev: false }])).toEqual([]);
   expect(licenseProblems([{ name: 'nub', license: 'GPL-3.0', dev: false }])).toHaveLength(1);
 });

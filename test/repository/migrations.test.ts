@@ -17,7 +17,7 @@ function lockingIndexes(text: string): string[] {
     .map(([statement]) => statement);
 }
 
-test('an index of a table that was there before is built concurrently, that of a partitioned one partition by partition', () => {
+test('indexes of existing tables are built concurrently, and partition by partition', () => {
   const files = readdirSync(folder).filter((name) => name.slice(0, 4) > LAST_OF_THE_BASELINE);
   const refused = files.flatMap((name) =>
     lockingIndexes(readFileSync(new URL(name, folder), 'utf8')).map((found) => `${name}: ${found}`),
@@ -40,6 +40,6 @@ test.each([
 test.each([
   'create index concurrently a on webhooks (id);',
   'create table things (id int); create index a on things (id);',
-])('%s is not', (text) => {
+])('%s is accepted', (text) => {
   expect(lockingIndexes(text)).toEqual([]);
 });

@@ -92,14 +92,17 @@ function problemsOf(expression: string): string[] {
   return [...unknown, ...unknownLabels, ...grouped.map((label) => `nothing has the label ${label}`)];
 }
 
-it.each(recorded.map(({ record, expr }) => [record ?? '', expr] as const))('the rule %s', (name, expr) => {
-  expect(name).toMatch(/^waybill:\w+:\w+$/);
-  expect(selectedIn(expr).length).toBeGreaterThan(0);
-  expect(problemsOf(expr)).toEqual([]);
-});
+it.each(recorded.map(({ record, expr }) => [record ?? '', expr] as const))(
+  'the rule %s uses existing series',
+  (name, expr) => {
+    expect(name).toMatch(/^waybill:\w+:\w+$/);
+    expect(selectedIn(expr).length).toBeGreaterThan(0);
+    expect(problemsOf(expr)).toEqual([]);
+  },
+);
 
 it.each(alerts.map((each) => [each.alert ?? '', each] as const))(
-  'the alert %s',
+  'the alert %s uses existing series, is tested and is documented',
   (name, { expr, labels, annotations }) => {
     expect(problemsOf(expr)).toEqual([]);
     expect(labels).toBeDefined();
@@ -118,17 +121,17 @@ it.each([
   ['WaybillCursorsHeldUp', HELD_UP_LATE_SECONDS],
   ['WaybillMailsFailing', MAIL_LATE_SECONDS],
   ['WaybillPartitionsRunOut', `${MIN_DAYS_AHEAD} * 86400`],
-])('%s asks for the same time as `waybill status`', (name, bound) => {
+])('%s has the same limit as `waybill status`', (name, bound) => {
   const { expr = '' } = alerts.find(({ alert }) => alert === name) ?? {};
   expect(expr).toMatch(new RegExp(`[<>] ${String(bound).replace('*', '[*]')}\\b`));
 });
 
-it.each(shown.map(({ expr }) => [expr]))('the dashboard: %s', (expr) => {
+it.each(shown.map(({ expr }) => [expr]))('the dashboard uses existing series: %s', (expr) => {
   expect(problemsOf(expr)).toEqual([]);
   expect(expr).toContain('job="$job"');
 });
 
-it('the dashboard: panels have ids of their own and do not lie on each other', () => {
+it('panels of the dashboard have unique ids and do not overlap', () => {
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   const taken = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, index) => `${x + (index % w)} ${y + Math.floor(index / w)}`),
@@ -138,7 +141,7 @@ it('the dashboard: panels have ids of their own and do not lie on each other', (
   expect(dashboard.templating.list.map(({ name }) => name)).toEqual(['datasource', 'job']);
 });
 
-it('the compose file mounts what is there, pins its images, and opens ports on this machine only', () => {
+it('the compose file mounts existing files, pins its images, and opens local ports only', () => {
   const text = read('docker-compose.monitoring.yml');
   const { services } = v.parse(
     v.object({
@@ -163,7 +166,7 @@ it('the compose file mounts what is there, pins its images, and opens ports on t
   expect(text).toContain('${GRAFANA_PASSWORD:?');
 });
 
-it('Prometheus asks where the compose files have the processes show their metrics', () => {
+it('Prometheus scrapes the processes of the compose files at their metrics ports', () => {
   const { scrape_configs: scraped } = parse(read('monitoring/prometheus/prometheus.yml'));
   const names = { 'docker-compose.temporal.yml': ['api', 'worker'], 'compose.yml': ['waybill'] };
   expect(scraped).toMatchObject([

@@ -11,11 +11,11 @@ import { runTests } from '../../mutants/run-tests.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-test('every defect finds its place, and names tests that are there', async () => {
+test('every defect has its place, and names existing tests', async () => {
   expect(await problemsOf([...defects, ...faultDefects], root)).toEqual([]);
 });
 
-test('a run that hangs has timed out, and failed no test', async () => {
+test('a run that hangs times out, and fails no test', async () => {
   const tests = ['every group of faults has a defect'];
   const file = 'test/repository/mutants.test.ts';
   expect(await runTests(root, [{ file, tests }], 100)).toEqual([
@@ -23,7 +23,7 @@ test('a run that hangs has timed out, and failed no test', async () => {
   ]);
 });
 
-test('every group of faults has a defect, and the fault that shows it belongs to the group', () => {
+test('every group of faults has a defect, which a fault of that group shows', () => {
   expect(faultDefects.map(({ group }) => group).sort()).toEqual([...groupNames].sort());
   for (const { group, fault } of faultDefects) {
     expect(faults.filter(({ name }) => name === fault).map((each) => each.group)).toEqual([group]);

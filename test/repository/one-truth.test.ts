@@ -25,29 +25,29 @@ function places(pattern: RegExp, files: readonly string[]): string[] {
   );
 }
 
-describe('no document says', () => {
+describe('documents', () => {
   test.each([
     // CHANGELOG.md says what is released, and frozen.json what may not change any more.
     ['that nothing is released', /\b(nothing|not|never) (yet )?(been |is |was )?(released|published)\b/i],
     ['that a package is in no registry', /\bnot (yet )?in (a|the|any) registry\b/i],
     // A file that a release freezes: what to do instead is in CONTRIBUTING.md, "Change the database".
     ['which file of the schema to edit', /migrations\/\d{4}-|\b\d{4}-[\w-]+\.sql\b/],
-  ])('%s', (_what, pattern) => {
+  ])('no document says %s', (_what, pattern) => {
     expect(places(pattern, documents)).toEqual([]);
   });
 });
 
-describe('the version', () => {
-  it.each(VERSIONED)('of %s is that of package.json', (file, place) => {
+describe('versions', () => {
+  it.each(VERSIONED)('the version in %s is that of package.json', (file, place) => {
     expect(new Set(versionsIn(read(file), place))).toEqual(new Set([version]));
   });
 
-  it('of the changelog’s top section is that, too, or Unreleased', () => {
+  it('the top section of the changelog has that version, or is Unreleased', () => {
     expect(['Unreleased', version]).toContain(topSection(read('CHANGELOG.md')).version);
   });
 });
 
-it('from the first release on, no document says that something may change until then', async () => {
+it('after the first release, no document says that something may still change', async () => {
   const { files } = await readFrozen();
   if (Object.keys(files).length === 0) return;
   expect(
@@ -61,7 +61,7 @@ describe('decisions', () => {
     /^Superseded by \[(\d+)\]\((\d{4})-[\w-]+\.md\)\.$/m.exec(text)?.slice(1, 3).map(Number) ?? [];
   const number = (page: string) => Number(/\d{4}/.exec(page)?.[0]);
 
-  it.each(pages)('%s is in the list as what it is: superseded, and by which, or in force', (page) => {
+  it.each(pages)('%s is listed as superseded, and by which, or as in force', (page) => {
     const [shown, linked] = replacedBy(read(page));
     expect(linked).toBe(shown);
     const line = read('docs/decisions/README.md')
@@ -70,7 +70,7 @@ describe('decisions', () => {
     expect(/, superseded by (\d+) \|$/.exec(line ?? '')?.[1]).toBe(shown?.toString());
   });
 
-  it('are not logs: at most a page each, of which a screen is the choice', () => {
+  it('a decision has at most a page', () => {
     const long = pages.filter((page) => read(page).split('\n').length > 60);
     expect(long).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { dayTable, ordinaryDay, outageTable, receiversOutage } from '../../bench
 
 const read = (page: string) => readFileSync(join(resolve(import.meta.dirname, '../..'), page), 'utf8');
 
-test('the handbook and the README say what an ordinary day costs, as it is computed', () => {
+test('the handbook and the README state the computed cost of an ordinary day', () => {
   const day = ordinaryDay(20_000);
   expect(read('docs/handbook/scale.md')).toContain(`\n${dayTable([2_000, 20_000, 100_000])}\n`);
   expect(read('docs/handbook/scale.md')).toContain(`${day.cpuMs.toFixed(1)} ms`);
@@ -21,7 +21,7 @@ test('the handbook and the README say what an ordinary day costs, as it is compu
     expect(said).toContain(figure);
 });
 
-test('the handbook says what an outage of receivers costs, as it is computed', () => {
+test('the handbook states the computed cost of an outage of receivers', () => {
   const handbook = read('docs/handbook/scale.md');
   expect(handbook).toContain(`\n${outageTable(20_000, [1, 4])}\n`);
   const { atPeak } = ordinaryDay(20_000);

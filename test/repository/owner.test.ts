@@ -26,12 +26,12 @@ it.each(['package.json', 'receiver/package.json'])(
   },
 );
 
-it('SECURITY.md says where to report, and to whom', () => {
+it('SECURITY.md says where and to whom to report', () => {
   expect(read('SECURITY.md')).toContain(`${owner.repository}/security/advisories/new`);
   expect(read('SECURITY.md')).toContain(`<${owner.security}>`);
 });
 
-it('no other file repeats them, so that one command sets all', () => {
+it('no other file names the owner, so that one command changes all', () => {
   const patterns = [owner.repository, owner.security].flatMap((text) => ['-e', text]);
   const found = execFileSync('git', ['grep', '-lF', ...patterns, '--', '.', ':!release/owner.ts'], {
     cwd: root,
@@ -40,7 +40,7 @@ it('no other file repeats them, so that one command sets all', () => {
   expect(found.trim().split('\n').sort()).toEqual([...OWNED].sort());
 });
 
-it('another owner takes the place of this one everywhere in a text', () => {
+it('a new owner takes the place of the old one everywhere in a text', () => {
   const acme = { repository: 'https://github.com/acme/waybill', security: 'security@acme.example' };
   const text = OWNED.map((file) => withOwner(read(file), owner, acme)).join('\n');
   expect(text).not.toMatch(/\bOWNER\b|owner\.example/);

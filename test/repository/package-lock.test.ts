@@ -14,7 +14,7 @@ const schema = v.object({
   ),
 });
 
-it('every package of the lock file has a SHA-512, and comes from the public registry', () => {
+it('every package of the lock file has a SHA-512 and comes from the public registry', () => {
   const text = readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8');
   const { packages } = v.parse(schema, JSON.parse(text));
   // Without the root, the workspaces, which are folders of this repository, and the links to them.

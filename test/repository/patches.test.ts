@@ -11,13 +11,13 @@ const changed = patches.flatMap((patch) =>
   [...read(`patches/${patch}`).matchAll(/^diff --git a\/(\S+) /gm)].map(([, file = '']) => file),
 );
 
-test('there are patches, and npm packs what they change', () => {
+test('npm packs every patched library', () => {
   expect(patches.length).toBeGreaterThan(0);
   const { bundleDependencies } = JSON.parse(read('package.json'));
   expect(patches.map((patch) => patch.split('+')[0]).sort()).toEqual(bundleDependencies);
 });
 
-test.each(changed)('the program expects %s as the patch leaves it', (file) => {
+test.each(changed)('the program expects %s as patched', (file) => {
   const hash = createHash('sha256').update(read(file)).digest('hex').slice(0, 12);
   const [, name, path] = /^node_modules\/([^/]+)\/(.+)$/.exec(file) ?? [];
   expect(read('bin/patched.js')).toMatch(new RegExp(`^  ${name}: \\{.*'${path}': '${hash}'.*\\},$`, 'm'));

@@ -27,7 +27,7 @@ const imports = ['bin', 'deploy'].flatMap((folder) =>
     ),
 );
 
-test.each(imports)('$script imports from $from what exists', async ({ path, names }) => {
+test.each(imports)('$script imports only existing names from $from', async ({ path, names }) => {
   expect(existsSync(path), `${path} is missing`).toBe(true);
   // Without names the file is run, not read.
   const exported = names.length === 0 ? {} : await import(path);

@@ -11,7 +11,7 @@ const rows = text
   .filter((line) => /^\| (?!threat)[^-]/.test(line))
   .map((line) => line.split(' | '));
 
-it('there are rows of three cells', () => {
+it('the table has rows of three cells', () => {
   expect(rows.length).toBeGreaterThan(30);
   expect(new Set(rows.map(({ length }) => length))).toEqual(new Set([3]));
 });
@@ -24,7 +24,7 @@ describe.each(rows)('%s', (_threat, _defense, tests = '') => {
     }),
   );
 
-  it('names tests, of each file by their titles', () => {
+  it('names tests by file and title', () => {
     expect(named).not.toHaveLength(0);
     expect(named.map(({ path }) => path)).toEqual(
       [...tests.matchAll(/`(test\/[^`]+)`/g)].map(([, path]) => path),

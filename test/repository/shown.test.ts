@@ -16,7 +16,7 @@ const root = new URL('../../', import.meta.url);
 const UI = 'http://127.0.0.1:8233';
 const chapter = (name: string) => readFileSync(new URL(`docs/handbook/${name}.md`, root), 'utf8');
 
-it('the table of variables is the one that `waybill variables` prints', () => {
+it('the table of variables is what `waybill variables` prints', () => {
   expect(chapter('configure')).toContain(`\n${configurationTable()}\n`);
 });
 
@@ -28,7 +28,7 @@ it('the questions of operators have the links and queries of `waybill links`', (
   expect(chapter('temporal-ui')).toContain(`\n${table}\n`);
 });
 
-it('`waybill status` and the document agree on when something is late', () => {
+it('`waybill status` and the handbook agree on when something is late', () => {
   const unclaimed = `due in the queue for more than ${QUEUE_LATE_SECONDS} seconds`;
   const waited = `has waited for more than ${CHANGE_LATE_SECONDS} seconds`;
   const unsent = `for more than ${MAIL_LATE_SECONDS} seconds, unless`;
