@@ -111,7 +111,7 @@ export const deliveryDefects: readonly Defect[] = [
     noticed: 'Readers of traces see what an e-shop hides in the path or query of a webhook.',
     caughtBy: catchers(
       'test/e2e/traces.test.ts',
-      'a client’s trace goes on through API, queue, relay and attempts, over a retry, to the receiver; nothing confidential is in it',
+      'a trace goes from the client through all parts and a retry to the receiver, with no secrets',
     ),
   },
   {

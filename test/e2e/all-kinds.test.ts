@@ -154,39 +154,42 @@ describe.each(eventTypeNames)('%s', (type) => {
     id = await flows[type]();
   });
 
-  test.each(hooks)('$name', async ({ name, method, payloadVersion }) => {
-    const path = hookPath(type, name);
-    const mine = (request: ReceivedRequest) =>
-      method === 'GET'
-        ? request.path === `${path}${at(id)}`
-        : request.path === path && String(JSON.parse(request.text)[entryOf(type).idField]) === id;
-    await receiver.waitFor(() => receiver.requests.some(mine));
-    const arrived = receiver.requests.filter(mine);
-    expect(arrived).toHaveLength(1);
-    const [request] = arrived;
-    expect(request?.headers['x-service-event']).toBe(type);
-    expect(request?.method).toBe(method);
-    const shown = await fetch(
-      `${program.url}/v21/deliveries/${request?.headers['x-service-delivery']}/payload`,
-      { headers: shop.headers },
-    );
-    const contentType = request?.headers['content-type'] ?? null;
-    const sent = { method, url: `${receiver.url}${request?.path}`, contentType };
-    expect(await shown.text()).toBe(
-      `{"statusCode":200,"message":"Payload found.","data":${request?.text || null},"request":${JSON.stringify(sent)}}`,
-    );
-    if (method === 'GET') {
-      expect(request?.text).toBe('');
-      return;
-    }
-    const { text, data } = await readAs(payloadVersion, type, id);
-    expect(JSON.parse(request?.text ?? '')).toStrictEqual(data);
-    expect(request?.text).toBe(text);
-  });
+  test.each(hooks)(
+    'the webhook $name gets the record of the read endpoint, or its identifier by GET',
+    async ({ name, method, payloadVersion }) => {
+      const path = hookPath(type, name);
+      const mine = (request: ReceivedRequest) =>
+        method === 'GET'
+          ? request.path === `${path}${at(id)}`
+          : request.path === path && String(JSON.parse(request.text)[entryOf(type).idField]) === id;
+      await receiver.waitFor(() => receiver.requests.some(mine));
+      const arrived = receiver.requests.filter(mine);
+      expect(arrived).toHaveLength(1);
+      const [request] = arrived;
+      expect(request?.headers['x-service-event']).toBe(type);
+      expect(request?.method).toBe(method);
+      const shown = await fetch(
+        `${program.url}/v21/deliveries/${request?.headers['x-service-delivery']}/payload`,
+        { headers: shop.headers },
+      );
+      const contentType = request?.headers['content-type'] ?? null;
+      const sent = { method, url: `${receiver.url}${request?.path}`, contentType };
+      expect(await shown.text()).toBe(
+        `{"statusCode":200,"message":"Payload found.","data":${request?.text || null},"request":${JSON.stringify(sent)}}`,
+      );
+      if (method === 'GET') {
+        expect(request?.text).toBe('');
+        return;
+      }
+      const { text, data } = await readAs(payloadVersion, type, id);
+      expect(JSON.parse(request?.text ?? '')).toStrictEqual(data);
+      expect(request?.text).toBe(text);
+    },
+  );
 });
 
-describe('the snapshot of the moment', () => {
-  test('two quick updates are two payloads, in both versions', async () => {
+describe('snapshots', () => {
+  test('two quick updates give two payloads, in both versions', async () => {
     const sku = await newProduct();
     await did(shop, 'PATCH', `/products/${at(sku)}`, { price: 1 });
     await did(shop, 'PATCH', `/products/${at(sku)}`, { price: 2 });
@@ -209,7 +212,7 @@ describe('the snapshot of the moment', () => {
     }
   });
 
-  test('packing lists only where the webhook asks for them, as they were', async () => {
+  test('packing lists are sent as they were, and only if the webhook asks for them', async () => {
     const packed = `${receiver.url}/packed/`;
     for (const webhookType of ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS']) {
       const parameters = { withPackingLists: true };

@@ -39,7 +39,7 @@ const EARLIER_MS = 600;
 const STEP_MS = 7;
 
 test.runIf(program !== undefined).each([6_000, ...(nightly ? [30_000, 59_900] : [])])(
-  'of a hundred connections with pauses around %i ms no POST is reset',
+  'no POST is reset on a hundred connections with pauses around %i ms',
   async (around) => {
     const agent = new Agent({ keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 });
     const post = async (way: number) => {

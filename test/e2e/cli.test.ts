@@ -32,7 +32,7 @@ function waybill(args: readonly string[], env: Record<string, string> = { DATABA
 }
 
 describe('eshop', () => {
-  it('create --json prints one object whose key and passwords are the stored ones', async () => {
+  it('create --json prints one object with the stored key and passwords', async () => {
     const { code, stdout } = await waybill([
       'eshop',
       'create',
@@ -62,7 +62,7 @@ describe('eshop', () => {
     }
   });
 
-  it('finds the database of the instance in DATA_DIR', async () => {
+  it('list finds the database of the instance in DATA_DIR', async () => {
     const dataDir = join(directory, 'instance');
     await (await openDataDir(dataDir)).writeInstance({ databaseUrl: database.url });
     const { code, stdout } = await waybill(['eshop', 'list', '--json'], { DATA_DIR: dataDir });
@@ -94,19 +94,19 @@ describe('user', () => {
   });
 });
 
-describe('a mistake is one sentence', () => {
+describe('mistakes', () => {
   it.each([
-    ['in a name', ['dance'], /^.*unknown command 'dance'.*\n$/],
-    ['in what is missing', ['eshop', 'create', '--email', 'a@example.com'], /^.*--name.*\n$/],
-    ['in what is asked', ['user', 'create', '--eshop', '999', '--role', 'shop'], /^E-shop 999 .+\.\n$/],
-  ])('%s, on stderr, with code 1 and nothing on stdout', async (_, args, message) => {
+    ['an unknown command', ['dance'], /^.*unknown command 'dance'.*\n$/],
+    ['a missing option', ['eshop', 'create', '--email', 'a@example.com'], /^.*--name.*\n$/],
+    ['an unknown e-shop', ['user', 'create', '--eshop', '999', '--role', 'shop'], /^E-shop 999 .+\.\n$/],
+  ])('%s is reported on stderr, with code 1 and nothing on stdout', async (_, args, message) => {
     const stderr = expect.stringMatching(message);
     expect(await waybill(args)).toEqual({ code: 1, stdout: '', stderr });
   });
 
   it.each<[string, string[], RegExp, Record<string, string>?]>([
     [
-      'no address',
+      'an invalid address',
       ['eshop', 'create', '--name', 'A', '--email', 'here'],
       /^--email must be an e-mail address\.$/,
     ],
@@ -115,27 +115,27 @@ describe('a mistake is one sentence', () => {
       ['user', 'create', '--eshop', '1', '--role', 'boss'],
       /^--role must be shop or warehouse\.$/,
     ],
-    ['a wrong variable', ['policy'], /^RETRY_MAX must be .+\.$/, { RETRY_MAX: 'many' }],
+    ['an invalid variable', ['policy'], /^RETRY_MAX must be .+\.$/, { RETRY_MAX: 'many' }],
     [
-      'no instance',
+      'a missing instance',
       ['eshop', 'list'],
       /^No Waybill instance has run with DATA_DIR=nowhere: .+\.$/,
       { DATA_DIR: 'nowhere' },
     ],
     [
-      'a database unavailable',
+      'an unavailable database',
       ['eshop', 'list'],
       /^The database at DATABASE_URL cannot be reached\.$/,
       { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/a' },
     ],
-  ])('%s', async (_, args, message, env = { DATABASE_URL: database.url }) => {
+  ])('%s is reported in one sentence', async (_, args, message, env = { DATABASE_URL: database.url }) => {
     const { error, code, printed } = await triedWaybill(args, env);
     expect(error?.trim()).toMatch(message);
     expect(error?.trim().split('\n')).toHaveLength(1);
     expect({ code, printed }).toEqual({ code: 1, printed: '' });
   });
 
-  it('asking leaves no folder behind', async () => {
+  it('a query leaves no folder behind', async () => {
     await waybill(['eshop', 'list'], { DATA_DIR: 'nowhere' });
     expect(await readdir(directory)).not.toContain('nowhere');
   });

@@ -122,7 +122,7 @@ describe('waybill demo', () => {
   /** The events of each type on the day of the seed `again`. */
   let dayAgain: [string, number][] = [];
 
-  it('--receive: every kind fires as often as it says, and each is delivered with a good signature', async () => {
+  it('--receive fires every kind as often as it says, and delivers each with a valid signature', async () => {
     const before = await eventCounts();
     const { code, stdout, stderr } = await demo('--receive', '--json', '--seed', 'again');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -150,7 +150,7 @@ describe('waybill demo', () => {
     expect(await cleaned()).toEqual({ removed: 0 });
   });
 
-  it('--webhooks: one for all kinds at a receiver of somebody else, counted by the delivery log, kept if asked to; --seed: the same day again, summarized in a table', async () => {
+  it('--webhooks uses one webhook at a given receiver, and --seed repeats the day', async () => {
     const receiver = await receiverOfTest();
     const { code, stdout, stderr } = await demo(
       '--webhooks',
@@ -178,27 +178,22 @@ describe('waybill demo', () => {
     expect([kept.webhookType, ...kept.additionalTypes]).toEqual(eventTypeNames);
   });
 
-  it.runIf(nightly)(
-    '--receive: the e-shop’s own webhooks get the events as well, which is said',
-    async () => {
-      const receiver = await receiverOfTest();
-      const own = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
-      await shop.request('POST', '/webhooks', own);
-      await shop.request('POST', '/webhooks', { ...own, active: false });
-      const { code, stdout, stderr } = await demo('--receive');
-      expect({ code, stderr }).toEqual({
-        code: 0,
-        stderr: expect.stringMatching(new RegExp(`${LINES.source}$`)),
-      });
-      expect(stdout).toContain(`The demonstration's ${1 + scenes.length} webhooks are inactive now`);
-      expect(stdout).toContain(
-        "\nThe e-shop's other active webhook got the demonstration's events as well.\n",
-      );
-      await receiver.waitFor(1);
-    },
-  );
+  it.runIf(nightly)('--receive says that the e-shop’s own webhooks get the events as well', async () => {
+    const receiver = await receiverOfTest();
+    const own = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+    await shop.request('POST', '/webhooks', own);
+    await shop.request('POST', '/webhooks', { ...own, active: false });
+    const { code, stdout, stderr } = await demo('--receive');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(new RegExp(`${LINES.source}$`)),
+    });
+    expect(stdout).toContain(`The demonstration's ${1 + scenes.length} webhooks are inactive now`);
+    expect(stdout).toContain("\nThe e-shop's other active webhook got the demonstration's events as well.\n");
+    await receiver.waitFor(1);
+  });
 
-  it('Ctrl-C in the middle: nothing of it is left, and the exit code says so', async () => {
+  it('Ctrl-C leaves no webhook behind, and the exit code says so', async () => {
     const { child, ended } = start('--receive', '--orders', '50', '--rate', '20');
     await until('its webhooks', async () => (await webhooks()).length === 1 + scenes.length);
     const before = (await eventCounts()).get('CREATE_PRODUCT');
@@ -213,7 +208,7 @@ describe('waybill demo', () => {
   it.each<[string, string[], RegExp]>([
     ['a wrong password', ['--password', 'x'], /^POST \/v21\/users\/login: 401 The API key, .+\.$/],
     [
-      'no instance',
+      'a missing instance',
       ['--url', 'http://127.0.0.1:1'],
       /^No Waybill instance is running at http:\/\/127\.0\.0\.1:1: .+\.$/,
     ],
@@ -222,14 +217,14 @@ describe('waybill demo', () => {
       ['--receive', '--webhooks', 'http://a.example'],
       /^--receive and --webhooks cannot be combined: .+\.$/,
     ],
-    ['a day and none', ['--clean', '--receive'], /^--clean plays no day: .+\.$/],
+    ['a day with --clean', ['--clean', '--receive'], /^--clean plays no day: .+\.$/],
     [
-      'a file of something else',
+      'a file of another kind',
       ['--credentials', builtCli],
       /is not what waybill eshop create --json prints\.$/,
     ],
     ['a receiver without a scheme', ['--webhooks', 'shop.example'], /^--webhooks must be a URL .+\.$/],
-  ])('%s is one sentence, with code 1', async (_, args, message) => {
+  ])('%s is reported in one sentence, with code 1', async (_, args, message) => {
     const { error, code, printed } = await triedWaybill(['demo', ...target(), ...args], {});
     expect(error?.trim()).toMatch(message);
     expect(error?.trim().split('\n')).toHaveLength(1);
@@ -237,7 +232,7 @@ describe('waybill demo', () => {
   });
 });
 
-it('without DATA_DIR it says what to set', async () => {
+it('a missing DATA_DIR is reported with what to set', async () => {
   const { error, code } = await triedWaybill(['demo'], {});
   expect(error).toMatch(
     /^There is no demonstration e-shop in DATA_DIR=.+: set DATA_DIR to that of the running instance, or give --api-key, --password, --warehouse-password, or --credentials\.$/,
@@ -246,7 +241,7 @@ it('without DATA_DIR it says what to set', async () => {
 });
 
 describe('waybill measure', () => {
-  it('counts what it has changed and what has arrived, and leaves no webhook', async () => {
+  it('counts changes and arrivals, and leaves no webhook behind', async () => {
     const { code, printed } = await triedWaybill(
       ['measure', ...target(), '--rate', '20', '--seconds', '1', '--json'],
       {},

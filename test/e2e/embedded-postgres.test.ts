@@ -47,7 +47,7 @@ async function exposed(text: string, folders: readonly string[]): Promise<string
   return places.filter((_, index) => contents[index]?.includes(text));
 }
 
-it('its password is in no command line and in no file that others can read, from the first moment on', async () => {
+it('the password is never in a command line, or in a file that others can read', async () => {
   const dataDir = await openDataDir(join(directory, 'data'));
   const password = await dataDir.readOrCreate('postgres-password', () => 'the-password-of-this-test');
   let over = false;
@@ -87,7 +87,7 @@ it('its password is in no command line and in no file that others can read, from
   expect((await readdir(dataDir.path)).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
-it('a cluster is never removed: not without the note of its first start, nor without its version', async () => {
+it('a cluster is never removed, even without the note of its first start or its version', async () => {
   const dataDir = await openDataDir(join(directory, 'data'));
   const first = await startPostgres(dataDir, () => {});
   const sql = createPool(first.url, 1);
@@ -107,7 +107,7 @@ it('a cluster is never removed: not without the note of its first start, nor wit
   expect(await readdir(join(dataDir.join('postgres'), 'base'))).not.toEqual([]);
 });
 
-it('a first start that is interrupted once the cluster is made is made up for, also after a former cluster', async () => {
+it('a first start that was interrupted after making the cluster is completed by the next', async () => {
   const dataDir = await openDataDir(join(directory, 'data'));
   // Of a cluster that was moved away.
   await dataDir.write('postgres-ready', '');
@@ -124,7 +124,7 @@ it('a first start that is interrupted once the cluster is made is made up for, a
   }
 });
 
-it('a cluster is not made where a link leads, which the message says', async () => {
+it('a cluster is not made behind a link, and the error says so', async () => {
   const dataDir = await openDataDir(join(directory, 'data'));
   await mkdir(join(directory, 'elsewhere'));
   await symlink(join(directory, 'elsewhere'), dataDir.join('postgres'));
@@ -133,7 +133,7 @@ it('a cluster is not made where a link leads, which the message says', async () 
   );
 });
 
-it('one that is killed is soon running again at its address, and has what was committed', async () => {
+it('a killed server is soon running again at its address, with all that was committed', async () => {
   const dataDir = await openDataDir(join(directory, 'data'));
   const said: string[] = [];
   const server = await startPostgres(dataDir, (text) => said.push(text));
@@ -178,7 +178,7 @@ it('a server whose port is taken between its choice and the start is started on 
   }
 });
 
-it('one that an earlier run left behind is stopped by the next, which goes on with its data', async () => {
+it('a server that an earlier run left behind is stopped, and its data is used', async () => {
   const dataDir = await openDataDir(join(directory, 'data'));
   const said: string[] = [];
   const left = await startPostgres(dataDir, () => {}, { restarts: false });
@@ -195,7 +195,7 @@ it('one that an earlier run left behind is stopped by the next, which goes on wi
   }
 });
 
-it.runIf(nightly)('one that is left behind is found through a link to its folder, too', async () => {
+it.runIf(nightly)('a server that was left behind is found through a link to its folder, too', async () => {
   const left = await startPostgres(await openDataDir(join(directory, 'data')), () => {}, { restarts: false });
   await symlink(join(directory, 'data'), join(directory, 'link'));
   const said: string[] = [];
@@ -205,7 +205,7 @@ it.runIf(nightly)('one that is left behind is found through a link to its folder
   expect(said).toEqual(['Stopped the Postgres that an earlier run left behind.']);
 });
 
-it('the message about a cluster that cannot be created has the cause, not what is removed afterwards', async () => {
+it('the error of a cluster that cannot be made names the cause, not what is removed afterwards', async () => {
   const initdb = join(directory, 'initdb');
   const output =
     '2026-11-30 01:00:00 UTC [1] FATAL:  no space\n[1] HINT:  Check disk.\ninitdb: removing contents';
@@ -223,7 +223,7 @@ it('the message about a cluster that cannot be created has the cause, not what i
   await expect(made).rejects.toThrow(/cluster: no space; Check disk\.$/);
 });
 
-it('a folder that was open is closed when it holds nothing but the instance', async () => {
+it('an open folder is closed if it holds nothing but the instance', async () => {
   const path = join(directory, 'earlier');
   await mkdir(path, { mode: 0o755 });
   await chmod(path, 0o755);
@@ -232,7 +232,7 @@ it('a folder that was open is closed when it holds nothing but the instance', as
   expect((await mode(path)) & 0o007).toBe(0);
 });
 
-it('a folder with things of others in it keeps its mode', async () => {
+it('an open folder with things of others in it keeps its mode', async () => {
   const path = join(directory, 'shared');
   await mkdir(path);
   await chmod(path, 0o755);
@@ -241,7 +241,7 @@ it('a folder with things of others in it keeps its mode', async () => {
   expect(await mode(path)).toBe(0o755);
 });
 
-it('the folder of mails is for its owner alone, also one that an earlier version made', async () => {
+it('the folder of mails is closed to others, even if an earlier version made it', async () => {
   const path = join(directory, 'mail');
   await mkdir(path);
   await chmod(path, 0o755);

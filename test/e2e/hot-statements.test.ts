@@ -28,7 +28,7 @@ const ways = [
 ] as const;
 
 test.each(nightly ? ways : ways.slice(0, 1))(
-  'no statement reads a large table whole, or is expensive enough to be compiled: WORKFLOWS=$workflows, through a pooler: $pooled',
+  'no statement reads a large table whole, or is compiled: WORKFLOWS=$workflows, pooled: $pooled',
   async ({ workflows, pooled }) => {
     const installation = await createInstallation();
     onTestFinished(installation.remove);

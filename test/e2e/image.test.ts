@@ -81,7 +81,7 @@ const first = await build('1.0.0');
 const second = await build('1.0.1');
 
 describe('try', () => {
-  it('delivers with what it brings, and keeps everything in its volume: stopped, killed, upgraded', async () => {
+  it('delivers on its own, and keeps everything in its volume: stopped, killed, upgraded', async () => {
     const volume = await createVolume();
     const before = await startContainer(first.try, { [DATA]: volume });
     onTestFinished(() => before.kill());
@@ -123,7 +123,7 @@ describe('serve', () => {
     expect(await compressedBytes(first.serve)).toBeLessThan(200e6);
   });
 
-  it('delivers with a configured Postgres and Temporal, its secrets in files', async () => {
+  it('delivers with a configured Postgres and Temporal, and with secrets in files', async () => {
     const installation = await createInstallation();
     onTestFinished(() => installation.remove());
     const { DATABASE_URL = '', SECRET_KEY = '', DATA_DIR, ...env } = installation.env;

@@ -77,7 +77,7 @@ async function filesOf(directory: string): Promise<string> {
   return (await Promise.all(read)).join('\n');
 }
 
-test('own secrets sign; static headers arrive, survive a mask and are in no file', async () => {
+test('chosen secrets sign, and static headers arrive, survive a mask and are in no file', async () => {
   const [encoded, plain] = [newKey(), 'a plain secret of the old system'];
   const headers = { 'X-Gateway-Key': 'the key of their gateway' };
   for (const [path, secret] of [
@@ -105,7 +105,7 @@ test('own secrets sign; static headers arrive, survive a mask and are in no file
   expect(JSON.stringify(rows)).not.toContain('gateway"');
 });
 
-test('imported webhooks deliver under their own secrets; a second run doubles nothing, a bad line harms nobody', async () => {
+test('imported webhooks keep their secrets; a second run adds none, and bad lines harm no others', async () => {
   const eshop = installation.credentials.eshopId;
   const secrets = Array.from({ length: 5 }, newKey);
   const paths = secrets.map((_, index) => `imported-${index}`);
@@ -148,7 +148,7 @@ test('imported webhooks deliver under their own secrets; a second run doubles no
   expect(await count()).toBe(before + 6);
 });
 
-test('CSV, generated secrets, and numbers that are used', async () => {
+test('CSV is read, secrets are generated, and used numbers are replaced', async () => {
   const csv = join(folder, 'webhooks.csv');
   await writeFile(
     csv,
@@ -173,7 +173,7 @@ test('CSV, generated secrets, and numbers that are used', async () => {
   });
 });
 
-test('a line that is wrong is reported by a dry run as by the run, and nothing secret of it', async () => {
+test('a dry run reports the same wrong lines as a run, and nothing secret of them', async () => {
   const eshop = installation.credentials.eshopId;
   const file = join(folder, 'wrong.ndjson');
   const lines = [
@@ -205,7 +205,7 @@ test('a line that is wrong is reported by a dry run as by the run, and nothing s
   });
 });
 
-test('a reader that stops ends it, and that is no success', async () => {
+test('a reader that stops ends the import, which is no success', async () => {
   const file = join(folder, 'many.ndjson');
   await writeFile(file, `${JSON.stringify({ nothing: true })}\n`.repeat(5_000));
   const child = spawn(process.execPath, [builtCli, 'import-webhooks', file, '--json'], {
@@ -216,7 +216,7 @@ test('a reader that stops ends it, and that is no success', async () => {
   expect(await once(child, 'close')).toEqual([141, null]);
 });
 
-test('standard input is read to its end, whatever its pieces', async () => {
+test('standard input is read to its end, whatever its chunks', async () => {
   const child = spawn(process.execPath, [builtCli, 'import-webhooks', '-', '--json'], {
     env: { PATH: process.env.PATH ?? '', ...installation.env },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -21,7 +21,7 @@ function linesOf({ output }: Program): Line[] {
     .map((line) => JSON.parse(line));
 }
 
-it('tells the story at info, and nothing confidential at any level', async () => {
+it('the log tells the story at info, and nothing confidential at any level', async () => {
   const start = (ROLE: string) =>
     programOfTest({ ...installation.env, ROLE, RETRY_MAX: '2', LOG_LEVEL: 'trace' });
   const [api, worker] = await Promise.all([start('api'), start('worker')]);

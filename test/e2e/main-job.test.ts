@@ -47,7 +47,7 @@ function verifies({ headers, method, path, text }: ReceivedRequest, secret: stri
   return header.includes(`v1=${createHmac('sha256', secret).update(`${t}.${content}`).digest('hex')}`);
 }
 
-test('a POST and a GET webhook get an order whose identifier needs care, and both signatures verify', async () => {
+test('a POST and a GET webhook get an order with an unusual identifier, and both signatures verify', async () => {
   receiver.respond({ status: 200 });
   const post = await subscribe('/post');
   const get = await subscribe('/get/', { method: 'GET' });
@@ -79,7 +79,7 @@ test('a POST and a GET webhook get an order whose identifier needs care, and bot
   expect(await answer.text()).toContain(`"data":${posted.text}`);
 });
 
-test('broken for good: 21 attempts, inactive with its reason, one mail; saved again with the same URL changes nothing', async () => {
+test('a broken receiver gets 21 attempts; then its webhook is inactive, and one mail is sent', async () => {
   receiver.clear();
   const webhook = await subscribe('/broken');
   receiver.respond(async (request) => {

@@ -128,7 +128,7 @@ it('an API and a worker show what they do, and no label says whose it is', async
 });
 
 it.each(['127.0.0.1', ...(nightly ? ['127.1'] : [])])(
-  'on this machine alone, however HOST spells that (%s), metrics are shown under its names, and no foreign name leads to them',
+  'metrics are for this machine alone, under its own names, however HOST is spelled: %s',
   async (spelling) => {
     const worker = await start({ ROLE: 'worker', HOST: spelling });
     const { port } = new URL(worker.metrics);
@@ -160,7 +160,7 @@ it.each(['127.0.0.1', ...(nightly ? ['127.1'] : [])])(
   },
 );
 
-it('two on one machine have metrics of their own, which are shown while the database is unavailable, and say so', async () => {
+it('two processes on a machine have their own metrics, which also show an outage of the database', async () => {
   // The usual port is used only if it is free.
   const [api, other] = [await start({ ROLE: 'api' }, {}), await start({ ROLE: 'api' }, {})];
   expect(api.metrics).not.toBe(other.metrics);

@@ -25,11 +25,11 @@ const webhook = (url: string) => ({ url, webhookType: 'CREATE_ORDER', active: tr
 const received = (order: string) =>
   receiver.requests.filter(({ text }) => text.includes(`"eshopOrderId":"${order}"`));
 
-test('the start says so, and how far the guard goes; nothing says the credentials', () => {
+test('the start names the proxy, without its credentials', () => {
   expect(program.output()).toContain(`all go through the proxy http://127.0.0.1:${proxy.port}.`);
 });
 
-test('deliveries, tests and examinations go through it, and nobody else is sent to it', async () => {
+test('deliveries, tests and examinations go through the proxy, which is no destination itself', async () => {
   const { id } = (await shop.request('POST', '/webhooks', webhook(receiver.url))).data;
   await shop.createOrder('one');
   await until('the delivery', async () => received('one').length > 0);
@@ -42,7 +42,7 @@ test('deliveries, tests and examinations go through it, and nobody else is sent 
   });
 });
 
-test('while it is unavailable no attempt is used up, and afterwards the first is the first', async () => {
+test('an unavailable proxy uses up no attempt', async () => {
   await proxy.close();
   await shop.createOrder('two');
   await until('an attempt', async () => program.output().includes('our proxy cannot be reached'));

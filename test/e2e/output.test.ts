@@ -45,7 +45,7 @@ async function endedBy(signal: NodeJS.Signals, program: Program): Promise<number
 }
 
 test.each([['SIGTERM', 0], ...(nightly ? [['SIGINT', 0] as const] : []), ['SIGUSR2', 1]] as const)(
-  'a log on a full disk: %s ends it with %i',
+  'a log on a full disk does not change the end: %s exits with %i',
   async (signal, code) => {
     expect(await endedBy(signal, await start(redirected('/dev/full')))).toBe(code);
   },
@@ -61,7 +61,7 @@ async function losesLines(program: Program): Promise<void> {
 }
 
 test.runIf(nightly)(
-  'a log whose reader has stopped: it serves, counts the lines lost, and ends',
+  'a program whose log is no longer read serves, counts the lost lines, and ends',
   async () => {
     const path = join(directory, 'pipe');
     execFileSync('mkfifo', [path]);
@@ -73,7 +73,7 @@ test.runIf(nightly)(
   },
 );
 
-test.runIf(nightly)('a paused terminal: it serves, counts the lines lost, and ends', async () => {
+test.runIf(nightly)('a program in a paused terminal serves, counts the lost lines, and ends', async () => {
   const program = await start(['python3', '-c', PAUSED_TERMINAL]);
   await losesLines(program);
   expect(await endedBy('SIGTERM', program)).toBe(0);

@@ -30,7 +30,7 @@ async function failedDelivery(client: ApiClient, webhookId: number) {
   return failed;
 }
 
-it('of an instance that brings its own servers', async () => {
+it('ports of Waybill and of its own servers are no destinations, by address or by name', async () => {
   const dataDir = await folderOfTest('waybill-own-ports-');
   await chmod(dataDir, 0o755);
   const started = startProgram({ DATA_DIR: dataDir, DNS_SERVERS: dns.address });

@@ -85,7 +85,7 @@ async function walk(base: string): Promise<void> {
   await follow(await overview.text(), '/console', session.split(';')[0]);
 }
 
-it('without a proxy, at a path that is passed on', async () => {
+it('every link works without a proxy, at a path that is passed on', async () => {
   const port = String(await freePort());
   const program = await startProgram({
     ...installation.env,
@@ -103,7 +103,7 @@ it.runIf(nginx !== undefined).each([
   ['at the root', '', (api: string) => `location / { proxy_pass ${api}; }`],
   ['at a path that it passes on', '/ship', (api: string) => `location /ship { proxy_pass ${api}; }`],
   ['at a path that it takes away', '/ship', (api: string) => `location /ship/ { proxy_pass ${api}/; }`],
-])('behind nginx %s', async (_, prefix, lines) => {
+])('every link works behind nginx %s', async (_, prefix, lines) => {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}${prefix}`;
   const api = await startApi(base);

@@ -31,7 +31,7 @@ for (const name of copied) await cp(join(root, name), join(folder, name), { recu
 // Hard links if possible: only names are removed.
 await run('sh', '-c', `cp -al "${root}node_modules" . 2>/dev/null || cp -a "${root}node_modules" .`);
 
-test('a program starts and delivers after the pruning', async ({ onTestFinished }) => {
+test('a pruned installation starts and delivers', async ({ onTestFinished }) => {
   await run('npm', 'prune', '--omit=dev', '--no-audit', '--no-fund');
   const before = await megabytes();
   await run(process.execPath, join(root, 'deploy/prune.js'));

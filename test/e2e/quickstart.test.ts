@@ -91,13 +91,13 @@ async function paste(block: string): Promise<string> {
   return shown.replace(end, '');
 }
 
-it('has six steps, the first of which starts Waybill', () => {
+it('the quickstart has six steps, and the first one starts Waybill', () => {
   expect(guideText('quickstart').match(/^## \d/gm)).toHaveLength(6);
   expect(blocks.map(({ language }) => language)).toEqual(Array(6).fill('bash'));
   expect(blocks[0]?.text).toBe('npm ci\nnpm start\n');
 });
 
-it('leads to a signed delivery in a receiver of its own, in which an examination finds nothing wrong', async () => {
+it('the quickstart leads to a signed delivery in a receiver that passes an examination', async () => {
   const [, login = '', install = '', subscribe = '', order = '', examine = ''] = blocks.map(
     ({ text }) => text,
   );
@@ -116,7 +116,7 @@ it('leads to a signed delivery in a receiver of its own, in which an examination
   expect(verdicts.filter((line) => !line.startsWith('ok'))).toEqual([]);
 });
 
-it('leads a warehouse from a list of its own system to webhooks, each change once', async () => {
+it('the guide for a WMS leads from its own list to webhooks, each change once', async () => {
   const [login = '', receiver = '', changes = '', translate = '', send = '', again = ''] = blocksOf(
     'from-your-wms',
   ).map(({ text }) => text);
@@ -134,7 +134,7 @@ it('leads a warehouse from a list of its own system to webhooks, each change onc
 });
 
 const others = guideNames().filter((name) => !['quickstart', 'from-your-wms'].includes(name));
-it.runIf(nightly).each(others)('the commands of %s work after that', async (name) => {
+it.runIf(nightly).each(others)('the commands of the guide %s work afterwards', async (name) => {
   const bash = blocksOf(name).filter(({ language }) => language === 'bash');
   for (const { text } of bash) expect(await paste(text)).not.toMatch(/^undefined$/m);
 });
@@ -143,6 +143,6 @@ it('the receiver still verifies what its webhook sends', async () => {
   expect(await paste('api POST /webhooks/$ID/test | json data.outcome')).toContain('success');
 });
 
-it('ends with the receiver', async () => {
+it('the receiver can be stopped at the end', async () => {
   await paste('kill %1');
 });

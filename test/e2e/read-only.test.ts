@@ -28,7 +28,7 @@ const [unshare = '', ...asking] = within(tmpdir());
 const possible = spawnSync(unshare, [...asking, 'true']).status === 0;
 
 it.skipIf(!possible)(
-  'both roles and the command work where only DATA_DIR can be written to',
+  'both roles and the command work if only DATA_DIR can be written to',
   async ({ onTestFinished }) => {
     const directory = await folderOfTest('waybill-image-');
     const installation = await createInstallation();

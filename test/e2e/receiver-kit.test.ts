@@ -68,7 +68,7 @@ const statesOf = async () => {
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 };
 
-test('a receiver that loses one in a hundred of what it acknowledged gets everything back', async () => {
+test('a receiver that loses one in a hundred acknowledged deliveries gets all of them back', async () => {
   for (let made = 0; made < PRODUCTS; made += 1) {
     const sku = `TEA ${made}`;
     await shop.request('POST', '/products', { sku, name: 'Tea' });

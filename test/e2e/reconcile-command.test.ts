@@ -44,7 +44,7 @@ const status = async () => {
   )?.status.name;
 };
 
-it('--dry-run says what would be repaired, and changes nothing', async () => {
+it('--dry-run names the repairs, and changes nothing', async () => {
   const { code, stdout } = await reconcile(['--dry-run']);
   expect(code).toBe(0);
   expect(stdout).toBe(
@@ -54,7 +54,7 @@ it('--dry-run says what would be repaired, and changes nothing', async () => {
   expect(await status()).toBeUndefined();
 });
 
-it('repairs once; --json is for a program', async () => {
+it('a repair is made once, and --json prints it for a program', async () => {
   const first = await reconcile(['--json']);
   expect(first.code).toBe(0);
   expect(JSON.parse(first.stdout)).toEqual({
@@ -73,7 +73,7 @@ it('repairs once; --json is for a program', async () => {
   expect((await reconcile([])).stdout).toBe('1 checked: nothing to repair.\n');
 });
 
-it('closes what an operator ended in Temporal', async () => {
+it('a delivery whose workflow an operator ended in Temporal is closed', async () => {
   const workflowId = await workflowIdOf(installation.sql, id);
   await new Client({ connection }).workflow.getHandle(workflowId).terminate('a wrong webhook');
   const { stdout } = await reconcile([]);
@@ -83,7 +83,7 @@ it('closes what an operator ended in Temporal', async () => {
   expect(await installation.sql`select state from deliveries`).toEqual([{ state: 'canceled' }]);
 });
 
-it('names each repair as it is made, and Ctrl-C ends it', async () => {
+it('each repair is named as it is made, and Ctrl-C ends the command', async () => {
   // Seconds of work, at its rate of checks.
   const names = Array.from({ length: 1_000 }, (_, n) => `lost ${n}`);
   await transaction(sql, async (tx) => {
@@ -108,7 +108,7 @@ it('names each repair as it is made, and Ctrl-C ends it', async () => {
   expect(written.err).toBe('Interrupted. What has been repaired stays: run it again for the rest.\n');
 });
 
-it('says in a sentence that Temporal is unavailable', async () => {
+it('an unavailable Temporal is reported in a sentence', async () => {
   const { code, stdout, stderr } = await reconcile([], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
   expect(code).toBe(1);
   expect(stderr).toBe('Temporal at 127.0.0.1:1 cannot be reached.\n');

@@ -29,13 +29,13 @@ beforeAll(async () => {
   });
 });
 
-it('finds nothing wrong with what it made, and says what a tag still needs', () => {
+it('the dry run finds no fault in what it made, and says what a tag still needs', () => {
   expect({ code, output }).toMatchObject({ code: 0 });
   expect(output).not.toContain('Wrong with what was made');
   expect(output).toContain('To be done before the tag:');
 });
 
-it('makes both packages of this version, and the lists of their files', async () => {
+it('the release has both packages of this version, with lists of their files', async () => {
   const version = await readVersion();
   const names = await readdir(out);
   const archives = names.filter((name) => name.endsWith('.tgz') && name !== 'docs.tar.gz');
@@ -46,7 +46,7 @@ it('makes both packages of this version, and the lists of their files', async ()
   }
 });
 
-it('lists every package that the server is installed with, and none of those for development', async () => {
+it('the bill of materials lists every installed package, and none for development', async () => {
   const { components } = JSON.parse(await readFile(join(out, 'sbom.cdx.json'), 'utf8'));
   const names = components.map(({ name }: { name: string }) => name);
   const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
@@ -56,7 +56,7 @@ it('lists every package that the server is installed with, and none of those for
   expect(names).not.toContain('vitest');
 });
 
-it('has the documentation', async () => {
+it('the release has the documentation', async () => {
   const { stdout } = await promisify(execFile)('tar', ['-tzf', join(out, 'docs.tar.gz')]);
   expect(stdout.split('\n')).toEqual(
     expect.arrayContaining(['./index.html', './guides/quickstart/index.html']),
@@ -83,7 +83,7 @@ describe('prepare', () => {
     await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
   });
 
-  it('refuses what is no version, or not that of the changelog', async () => {
+  it('refuses an invalid version, and one that is not that of the changelog', async () => {
     expect(await prepare('next')).toMatchObject({ code: 2, said: expect.stringContaining('Which version?') });
     expect(await prepare('7.0.0')).toMatchObject({ code: 1, said: expect.stringContaining('not 7.0.0') });
   });
@@ -125,7 +125,7 @@ describe('prepare', () => {
   });
 });
 
-it('has compose files that start the published image, with everything that they mount', async () => {
+it('the compose files start the published image, and come with everything that they mount', async () => {
   const folder = await folderOfTest('waybill-unpacked-');
   await promisify(execFile)('tar', ['-xzf', join(out, 'compose.tar.gz'), '-C', folder]);
   const image = `${imageOf(await readOwner())}:${await readVersion()}`;
@@ -145,7 +145,7 @@ it('has compose files that start the published image, with everything that they 
   expect(images.filter((each) => each.includes('waybill:'))).toEqual(Array(3).fill(image));
 });
 
-it('has the notes of the version, and checksums of everything', async () => {
+it('the release has the notes of the version, and checksums of everything', async () => {
   const [first = ''] = (await readTopSection()).text.split('\n');
   const notes = await readFile(join(out, 'notes.md'), 'utf8');
   expect(notes).toContain(first);

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 const installation = await installationOfFile();
 const start = (env: Record<string, string>) => programOfTest({ ...installation.env, ...env });
 
-it('an API and a worker share the work, and neither starts a server of its own or leads to the API’s own port', async () => {
+it('an API and a worker share the work, start no servers, and deliver nothing to the API’s port', async () => {
   const dns = await startDnsServer({ 'here.example': ['127.0.0.1'] });
   onTestFinished(() => dns.close());
   const env = { DNS_SERVERS: dns.address };
@@ -62,7 +62,7 @@ it('an API and a worker share the work, and neither starts a server of its own o
   expect(await readdir(installation.env.DATA_DIR)).not.toContain('postgres');
 });
 
-it('the API serves while Temporal cannot be reached, but not with another master key than its database was created with', async () => {
+it('the API serves without Temporal, but does not start with another master key', async () => {
   const api = await start({ ROLE: 'api', TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
   expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
   await api.stop();
@@ -71,7 +71,7 @@ it('the API serves while Temporal cannot be reached, but not with another master
   );
 });
 
-it('a worker is ready once it has reached Temporal, and stays so while Temporal is unavailable', async () => {
+it('a worker is ready once it has reached Temporal, and stays so during an outage', async () => {
   const [host = '', port = ''] = installation.env.TEMPORAL_ADDRESS.split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   onTestFinished(() => proxy.close());

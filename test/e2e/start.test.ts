@@ -58,7 +58,7 @@ async function serves(shown: Record<string, string>, user?: 'Warehouse user'): P
   return (await (await logIn(shown, user)).request('GET', '/webhooks')).statusCode === 200;
 }
 
-it('starts on a bare machine, stops at Ctrl-C without a trace, starts again after a kill -9, and goes with its terminal', async () => {
+it('`npm start` works on a bare machine, stops at Ctrl-C, and works again after a kill -9', async () => {
   const first = npmStart();
   const shown = await banner(first);
   expect(shown).toMatchObject({
@@ -121,7 +121,7 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, starts again afte
   expect(await processesOfInstance()).toEqual([]);
 });
 
-it('Ctrl-C while it is still starting leaves nothing running', async () => {
+it('Ctrl-C during the start leaves nothing running', async () => {
   const early = npmStart();
   // Both servers are started side by side.
   for (const end = Date.now() + 150_000; (await processesOfInstance()).length === 0; ) {
@@ -134,21 +134,24 @@ it('Ctrl-C while it is still starting leaves nothing running', async () => {
   expect(early.output()).not.toContain('Waybill is ready.');
 });
 
-it.runIf(nightly)('starts again after a power cut, and stops when npm alone is told to', async () => {
-  const first = npmStart();
-  await banner(first);
-  // Everything dies at once.
-  signalGroup(first.pid, 'SIGKILL');
-  for (const pid of await processesOfInstance()) process.kill(pid, 'SIGKILL');
-  await first.ended;
+it.runIf(nightly)(
+  '`npm start` works again after a power cut, and stops if npm alone is told to',
+  async () => {
+    const first = npmStart();
+    await banner(first);
+    // Everything dies at once.
+    signalGroup(first.pid, 'SIGKILL');
+    for (const pid of await processesOfInstance()) process.kill(pid, 'SIGKILL');
+    await first.ended;
 
-  const second = npmStart();
-  expect(await serves(await banner(second))).toBe(true);
-  // As a supervisor does. The shell between them dies of it without passing it on.
-  process.kill(second.pid, 'SIGTERM');
-  await second.ended;
-  expect(await processesOfInstance()).toEqual([]);
-});
+    const second = npmStart();
+    expect(await serves(await banner(second))).toBe(true);
+    // As a supervisor does. The shell between them dies of it without passing it on.
+    process.kill(second.pid, 'SIGTERM');
+    await second.ended;
+    expect(await processesOfInstance()).toEqual([]);
+  },
+);
 
 /** An instance with an attempt under way that takes longer than anyone would wait. */
 async function busy(): Promise<{ started: Started; close(): Promise<void> }> {
@@ -180,7 +183,7 @@ it.runIf(nightly)('a second Ctrl-C abandons the attempts under way, but no serve
   await close();
 });
 
-it.runIf(nightly)('a terminal that is closed takes npm and everything else with it', async () => {
+it.runIf(nightly)('closing the terminal ends npm and everything else', async () => {
   const started = npmStart();
   await banner(started);
   signalGroup(started.pid, 'SIGHUP');

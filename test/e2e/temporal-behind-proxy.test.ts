@@ -51,7 +51,7 @@ async function fetched(env: NodeJS.ProcessEnv): Promise<string> {
 const KEPT = /^CACHE\/temporal-cli-1\.9\.1\/temporal$/m;
 
 it.each(['HTTPS_PROXY', 'https_proxy'])(
-  '%s is used, also without its scheme; NO_PROXY names exceptions',
+  'Temporal is fetched through %s, even without its scheme, but not for names in NO_PROXY',
   async (name) => {
     const proxy = await startHttpProxy();
     onTestFinished(() => proxy.close());
@@ -62,7 +62,7 @@ it.each(['HTTPS_PROXY', 'https_proxy'])(
   },
 );
 
-it('a proxy lets it through with its password, and is named with the reason without', async () => {
+it('a proxy passes the right password, and a wrong one is named as the reason', async () => {
   const proxy = await startHttpProxy({ credentials: { user: 'waybill', password: 'chosen' } });
   onTestFinished(() => proxy.close());
   const { host } = new URL(proxy.url);

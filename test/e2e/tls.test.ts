@@ -16,7 +16,9 @@ import { startMailServer } from '../support/servers/mail-server.ts';
 import { createReceiver } from '../support/servers/receiver.ts';
 import { until } from '../support/until.ts';
 
-test('Postgres, Temporal, the mail server and a receiver', async ({ onTestFinished }) => {
+test('Postgres, Temporal, the mail server and a receiver are all reached over TLS', async ({
+  onTestFinished,
+}) => {
   const tls = await certificate();
   const postgres = await startPostgresWithTls(tls);
   onTestFinished(() => postgres.destroy());

@@ -49,7 +49,7 @@ const named = ({ spans }: Collector, name: string, traceId?: string) =>
 const childrenOf = ({ spans }: Collector, parent: CollectedSpan) =>
   spans.filter(({ traceId, parentSpanId }) => traceId === parent.traceId && parentSpanId === parent.spanId);
 
-it('a client’s trace goes on through API, queue, relay and attempts, over a retry, to the receiver; nothing confidential is in it', async () => {
+it('a trace goes from the client through all parts and a retry to the receiver, with no secrets', async () => {
   const collector = await createCollector();
   const receiver = await createReceiver(({ count }) => ({
     status: count === 1 ? 503 : 204,
@@ -175,7 +175,7 @@ it('a client’s trace goes on through API, queue, relay and attempts, over a re
   }
 });
 
-it('of requests made together, each attempt and each start is in the trace of its own request', async () => {
+it('attempts and starts of simultaneous requests are in the trace of their own request', async () => {
   const collector = await createCollector();
   const receiver = await createReceiver(({ count }) => ({ status: count === 1 ? 503 : 204 }));
   onTestFinished(() => collector.close());
@@ -220,7 +220,7 @@ it('of requests made together, each attempt and each start is in the trace of it
   );
 });
 
-it('without an endpoint nothing is sent, written or loaded', async () => {
+it('without an endpoint, nothing is sent, written or loaded', async () => {
   const receiver = await receiverOfTest({ status: 204 });
   const program = await start({ NODE_OPTIONS: SAYS_WHAT_IS_LOADED, LOG_LEVEL: 'info' });
   const client = await login(program.url, installation.credentials);
@@ -240,7 +240,7 @@ it('without an endpoint nothing is sent, written or loaded', async () => {
 });
 
 it.runIf(nightly).each(['hangs', 'is unavailable'])(
-  'a collector that %s holds up neither deliveries nor the end',
+  'a collector that %s holds up neither deliveries nor the shutdown',
   async (how) => {
     const collector = how === 'hangs' ? await createCollector({ hangs: true }) : null;
     const receiver = await createReceiver({ status: 204 });

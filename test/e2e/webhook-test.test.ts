@@ -10,7 +10,7 @@ const shop = await login(program.url, installation.credentials);
 
 const webhook = (url: string) => ({ url, webhookType: 'CREATE_ORDER', active: false, method: 'POST' });
 
-test('an inactive webhook is tested, by its own rules of destinations and time', async () => {
+test('an inactive webhook can be tested, within the limits of destinations and time', async () => {
   const { data: created } = await shop.request('POST', '/webhooks', webhook(receiver.url));
   expect(await shop.request('POST', `/webhooks/${created.id}/test`)).toMatchObject({
     statusCode: 200,
@@ -27,7 +27,7 @@ test('an inactive webhook is tested, by its own rules of destinations and time',
   });
 });
 
-test('a URL that can never work is refused with the reason, when created and when replaced', async () => {
+test('a URL that can never work is refused with the reason, at creation and replacement', async () => {
   const { data: created } = await shop.request('POST', '/webhooks', webhook(receiver.url));
   for (const [host, reason] of [
     ['0x0a000005', 'is in a private range'],

@@ -24,7 +24,7 @@ const wrong: readonly (readonly [string, () => string])[] = [
   ...(nightly ? more : []),
 ];
 
-it.each(wrong)('%s that cannot be used is named', async (variable, value) => {
+it.each(wrong)('an unusable %s is named', async (variable, value) => {
   const started = startProgram({ DATA_DIR: join(folder, 'data'), [variable]: value() });
   const output = await started.then(
     async (program) => {
@@ -45,7 +45,7 @@ it.each(wrong)('%s that cannot be used is named', async (variable, value) => {
   expect(await readdir(folder)).toEqual(['file']);
 });
 
-it.each(['PORT', 'METRICS_PORT'])('%s that is taken is named', async (variable) => {
+it.each(['PORT', 'METRICS_PORT'])('a %s that is in use is named', async (variable) => {
   const taken = createServer();
   onTestFinished(() => void taken.close());
   const port = await listenLocally(taken);
