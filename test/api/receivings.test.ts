@@ -113,7 +113,7 @@ test('an announcement wakes the relay, and a duplicate is a conflict', async () 
   expect(await calls.stockOf(sku)).toMatchObject({ awaiting: '1' });
 });
 
-test('an announcement of more units than a product can have is refused whole', async () => {
+test('an announcement of more units than a product can have is refused as a whole', async () => {
   const sku = await calls.product();
   const body = calls.minimal([{ sku, quantity: 1_000_000_000 }]);
   expect((await api.shop('POST', '/v21/receivings', body)).status).toBe(409);

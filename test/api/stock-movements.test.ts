@@ -81,7 +81,7 @@ describe('the effect on stock', () => {
     ['quality_hold', 10.5, 'has only 10 available'],
     ['quality_release', 1, 'has only 0 on hold'],
     ['receiving', 999_999_990, 'would reach 1000000000 units'],
-  ])('%s of %s is refused whole', async (type, count, why) => {
+  ])('%s of %s is refused as a whole', async (type, count, why) => {
     const sku = await product('10');
     const refused = await move({ type, sku, count });
     expect(refused.status).toBe(409);

@@ -63,7 +63,7 @@ test('the link is exchanged for a cookie that scripts and other sites cannot use
   expect(page.text).toContain('anna · operator');
 });
 
-test('the link opens once', async () => {
+test('the link works once', async () => {
   await entered();
   const late = visitorOf(site, ORIGIN);
   expect((await late.ask(path)).status).toBe(403);

@@ -80,7 +80,7 @@ const work = await folderOfFile('waybill-image-');
 const first = await build('1.0.0');
 const second = await build('1.0.1');
 
-describe('try', () => {
+describe('the image try', () => {
   it('delivers on its own, and keeps everything in its volume: stopped, killed, upgraded', async () => {
     const volume = await createVolume();
     const before = await startContainer(first.try, { [DATA]: volume });
@@ -118,7 +118,7 @@ describe('try', () => {
   });
 });
 
-describe('serve', () => {
+describe('the image serve', () => {
   it('is a download of less than 200 MB', async () => {
     expect(await compressedBytes(first.serve)).toBeLessThan(200e6);
   });

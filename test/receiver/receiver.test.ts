@@ -203,7 +203,7 @@ describe('repeats', () => {
     expect(handled).toEqual([]);
   });
 
-  it('the store in memory forgets in time', async () => {
+  it('the store in memory forgets old deliveries', async () => {
     let now = 0;
     const store = memoryStore({ keepMs: 100, now: () => now });
     await store.done('a');
