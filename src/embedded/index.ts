@@ -13,7 +13,7 @@ import { type DataDir, type Instance, openDataDir } from './data-dir.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { requireOwnFolder } from './own-files.ts';
 import { startPostgres } from './postgres.ts';
-import { serverUser } from './postgres-cluster.ts';
+import { postgresPrograms, serverUser } from './postgres-cluster.ts';
 import { stopOrphan } from './service.ts';
 import { type EmbeddedTemporal, startTemporal, TEMPORAL_STOP_MS } from './temporal.ts';
 import { findTemporal } from './temporal-binary.ts';
@@ -77,6 +77,8 @@ export async function startEmbedded(
     await shutdown.add(await lockDataDir(dataDir), true);
   }
   await check();
+  // A missing Postgres is reported first: the search for Temporal may fail, too, for a reason of its own.
+  if (settings.DATABASE_URL === undefined) await postgresPrograms();
   // Searched first: if it has to be downloaded, that takes longer than all the rest.
   // An aborted search cleans up before this process ends.
   const temporalProgram = needsTemporal

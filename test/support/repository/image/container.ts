@@ -133,7 +133,7 @@ export async function startContainer(
       return await ended;
     },
     async kill() {
-      process.kill(pid, 'SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) process.kill(pid, 'SIGKILL');
       await ended;
     },
     ended,
