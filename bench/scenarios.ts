@@ -25,6 +25,8 @@ export interface Place {
 /** A scenario. */
 export interface Scenario {
   readonly name: string;
+  /** What is measured beside the healthy e-shop's own latency. */
+  readonly measures?: 'its own deliveries' | 'its retries' | 'reads of the API';
   /** Further variables of the workers. */
   readonly env?: Readonly<Record<string, string>>;
   /** Prepares the scenario. Returns the ids of the webhooks, which are deleted afterwards. */
@@ -118,6 +120,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: `${CLIENTS} clients that send orders`,
+    measures: 'its own deliveries',
     prepare: (place) => promptly(place, 'CREATE_ORDER'),
     async make({ shop }, _webhooks, over) {
       await sendFlatOut(shop, MANY, CLIENTS, () => !over.aborted);
@@ -143,6 +146,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'failures that are due again at one time',
+    measures: 'its retries',
     async prepare({ shop, receiver, sizes }) {
       const due = Date.now() + halfOf(sizes) * 1000;
       return [await shop.createWebhook('CREATE_ORDER', `${receiver.url}/later/${due}`)];
@@ -153,6 +157,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'deliveries that fail together, three times',
+    measures: 'its retries',
     // Their second and third attempts fall due during the trial.
     env: { RETRY_INITIAL_INTERVAL: '10s' },
     prepare: async ({ shop, receiver }) => [
@@ -165,6 +170,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: `${NONSENSE_CLIENTS} clients with bodies of ${NONSENSE_FIELDS} unknown fields`,
+    measures: 'reads of the API',
     prepare: async () => [],
     async make({ shop }, _webhooks, over) {
       const fields = Array.from({ length: NONSENSE_FIELDS }, (_, index) => [`f${index}`, 0]);

@@ -27,11 +27,7 @@ const besideNames = {
 const latestName = '  the latest among its own neighbors, ms';
 const lateName = '  later than its neighbors by more than 2 s';
 const timeoutsName = '  workflow task time-outs';
-/** The trial of orders, whose own deliveries are measured too. */
-const TRIAL = scenarios.find(({ name }) => name.includes('clients'));
 const LATE_MS = 2_000;
-/** The trials whose retries all fall due at one time. */
-const RETRIES = scenarios.filter(({ name }) => name.includes('due again') || name.includes('fail together'));
 const lastRetryName = ({ name }: Scenario, number: number) =>
   `  ${name}: the last attempt ${number} begins after, s`;
 
@@ -54,7 +50,7 @@ export const neighbors: Section = {
   criteria: [
     ...scenarios.flatMap(ofNeighbors),
     ...scenarios
-      .filter(({ name }) => name.includes('unknown fields'))
+      .filter(({ measures }) => measures === 'reads of the API')
       .map((scenario) =>
         ratio(
           `reads, p95 beside ${scenario.name}, over that without`,
@@ -63,11 +59,13 @@ export const neighbors: Section = {
           { most: 3 },
         ),
       ),
-    ...RETRIES.map((scenario) =>
-      figure(`${scenario.name}: the last attempt 2 begins after, s`, lastRetryName(scenario, 2), {
-        most: 10,
-      }),
-    ),
+    ...scenarios
+      .filter(({ measures }) => measures === 'its retries')
+      .map((scenario) =>
+        figure(`${scenario.name}: the last attempt 2 begins after, s`, lastRetryName(scenario, 2), {
+          most: 10,
+        }),
+      ),
     figure('clients: later than neighbors by more than 2 s', lateName, { most: 0 }),
     figure('clients: workflow task time-outs', timeoutsName, { most: 0 }),
   ],
@@ -157,8 +155,8 @@ async function trial(bench: Bench, setting: Setting, scenario: Scenario): Promis
   bench.note(besideNames.readsAlone(scenario), setting, percentile(readsAlone, 95));
   bench.note(besideNames.readsBeside(scenario), setting, percentile(readsBeside, 95));
   bench.note(besideNames.undelivered(scenario), setting, beside.undelivered);
-  if (scenario === TRIAL) await ownNeighbors(bench, setting, place);
-  if (RETRIES.includes(scenario)) {
+  if (scenario.measures === 'its own deliveries') await ownNeighbors(bench, setting, place);
+  if (scenario.measures === 'its retries') {
     for (const number of [2, 3]) {
       const seconds = await lastRetrySeconds(stack, webhooks, number);
       if (seconds !== null) bench.note(lastRetryName(scenario, number), setting, seconds);

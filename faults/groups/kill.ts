@@ -7,10 +7,22 @@ import type { Stack } from '../stack/stack.ts';
 /** First attempts, one in the middle, and those before the longest waits. */
 const INJECTION_POINTS: readonly InjectionPoint[] = ['orders', 'slow', 1, 12, 19, 20, 21];
 
+/** Chooses parts of a stack. */
+type Parts = (stack: Stack) => readonly Part[];
+
+/** By their names in faults. */
+export const partsByName = {
+  API: ({ api }) => [api],
+  worker: ({ worker }) => [worker],
+  Postgres: ({ postgres }) => [postgres],
+  Temporal: ({ temporal }) => [temporal],
+  everything: ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker],
+} as const satisfies Record<string, Parts>;
+const allNames = ['API', 'worker', 'Postgres', 'Temporal', 'everything'] as const;
+type Name = keyof typeof partsByName;
+
 /** Kills parts and starts them again. */
-export function killing(
-  parts: (stack: Stack) => readonly Part[],
-): Pick<Fault, 'policies' | 'lasts' | 'inject' | 'heal'> {
+export function killing(parts: Parts): Pick<Fault, 'policies' | 'lasts' | 'inject' | 'heal'> {
   return {
     policies: ['scaled', 'hours'],
     lasts: [0, 3_000],
@@ -24,11 +36,13 @@ export function killing(
   };
 }
 
-function killed(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
+export function killed(name: Name): Fault {
+  const parts = partsByName[name];
   return { group: 'kill', name: `${name} killed`, injectionPoints: INJECTION_POINTS, ...killing(parts) };
 }
 
-function frozen(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
+export function frozen(name: Name): Fault {
+  const parts: Parts = partsByName[name];
   const each = (visit: (part: Part) => void) => async (scene: Scene) => parts(scene.stack).forEach(visit);
   return {
     group: 'kill',
@@ -41,15 +55,4 @@ function frozen(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
   };
 }
 
-export const killFaults: readonly Fault[] = [
-  killed('API', ({ api }) => [api]),
-  killed('worker', ({ worker }) => [worker]),
-  killed('Postgres', ({ postgres }) => [postgres]),
-  killed('Temporal', ({ temporal }) => [temporal]),
-  killed('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
-  frozen('API', ({ api }) => [api]),
-  frozen('worker', ({ worker }) => [worker]),
-  frozen('Postgres', ({ postgres }) => [postgres]),
-  frozen('Temporal', ({ temporal }) => [temporal]),
-  frozen('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
-];
+export const killFaults: readonly Fault[] = [...allNames.map(killed), ...allNames.map(frozen)];

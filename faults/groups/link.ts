@@ -26,17 +26,17 @@ function faultsOf(link: LinkName): Fault[] {
     what: string,
     lasts: readonly [number, number],
     inject: (proxy: TcpProxy, bytes: number) => void,
-    group: GroupName = 'link',
+    of: { readonly group?: GroupName; readonly silent?: boolean } = {},
   ) =>
     ({
-      group,
+      group: of.group ?? 'link',
       name: `${LINKS[link]} ${what}`,
       policies: ['scaled', 'hours'] as const,
       injectionPoints: ['orders', 'slow', 19, 20] as const,
       lasts,
       async inject({ stack, random, logbook }) {
         const from = Date.now();
-        if (what.startsWith('silent')) logbook.outages.push({ from, to: from + NOTICED_WITHIN_MS[link] });
+        if (of.silent === true) logbook.outages.push({ from, to: from + NOTICED_WITHIN_MS[link] });
         inject(stack.links[link], random.pick(CUTS));
       },
       heal: async ({ stack }) => {
@@ -51,10 +51,12 @@ function faultsOf(link: LinkName): Fault[] {
     }) satisfies Fault;
   return [
     fault('cut', [0, 4_000], (proxy) => proxy.refuse()),
-    fault('accepted and closed', [0, 6_000], (proxy) => proxy.hangUp(), 'accepting and closing'),
-    fault('silent', [1_000, 6_000], (proxy) => proxy.silence()),
+    fault('accepted and closed', [0, 6_000], (proxy) => proxy.hangUp(), { group: 'accepting and closing' }),
+    fault('silent', [1_000, 6_000], (proxy) => proxy.silence(), { silent: true }),
     fault('cut within an answer', [500, 1_000], (proxy, bytes) => proxy.cutInAnswer(bytes)),
-    fault('silent within an answer', [500, 1_000], (proxy, bytes) => proxy.silenceInAnswer(bytes)),
+    fault('silent within an answer', [500, 1_000], (proxy, bytes) => proxy.silenceInAnswer(bytes), {
+      silent: true,
+    }),
   ];
 }
 

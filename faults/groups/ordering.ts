@@ -13,10 +13,10 @@ import {
 } from '../check/ordering.ts';
 import type { Fault, Scene } from '../fault.ts';
 import { RECEIVER_HOST } from '../stack/stack.ts';
-import { killFaults } from './kill.ts';
+import { frozen, killed } from './kill.ts';
 import { temporal } from './operator.ts';
 import { standbyFaults } from './standby.ts';
-import { temporalFaults } from './temporal.ts';
+import { wiped } from './temporal.ts';
 
 /** The number of records that change at once: the other orders of the round need their turn, too. */
 const AT_ONCE = 20;
@@ -137,8 +137,7 @@ async function settle(scene: Scene): Promise<void> {
 }
 
 /** The same fault, while records change. */
-export function inOrder(fault: Fault | undefined, of: Partial<Fault> = {}): Fault {
-  if (fault === undefined) throw new Error('There is no such fault.');
+export function inOrder(fault: Fault, of: Partial<Fault> = {}): Fault {
   return {
     ...fault,
     group: 'order',
@@ -162,8 +161,6 @@ export function inOrder(fault: Fault | undefined, of: Partial<Fault> = {}): Faul
   };
 }
 
-const named = (faults: readonly Fault[], name: string) => faults.find((fault) => fault.name === name);
-
 /** Ends workflows of some deliveries that wait for their next attempt, with others of their record behind them. */
 const terminated: Fault = {
   group: 'order',
@@ -183,11 +180,9 @@ const terminated: Fault = {
 };
 
 export const orderFaults: readonly Fault[] = [
-  ...['worker', 'Postgres', 'Temporal', 'everything'].map((part) =>
-    inOrder(named(killFaults, `${part} killed`)),
-  ),
-  inOrder(named(killFaults, 'worker stopped for a while')),
+  ...(['worker', 'Postgres', 'Temporal', 'everything'] as const).map((name) => inOrder(killed(name))),
+  inOrder(frozen('worker')),
   inOrder(terminated),
-  inOrder(named(temporalFaults, 'wiped')),
+  inOrder(wiped),
   ...standbyFaults.map((fault) => inOrder(fault)),
 ];

@@ -7,10 +7,8 @@ import { recordEvent } from '../../test/support/database/record-event.ts';
 import type { Fault, Scene } from '../fault.ts';
 import { isSpent } from '../machine.ts';
 import { RECOVERED, type Script } from '../receivers.ts';
-import type { Part } from '../stack/part.ts';
-import type { Stack } from '../stack/stack.ts';
 import { TooSlowError } from '../too-slow.ts';
-import { killing } from './kill.ts';
+import { killing, partsByName } from './kill.ts';
 
 /** The type of the lost events: one that no order fires. */
 const TYPE = 'UPDATE_PRODUCT';
@@ -106,8 +104,8 @@ const common = {
   settle: (scene: Scene) => isRecovered(scene, LOST),
 } as const;
 
-function killed(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
-  return { ...common, name: `${name} killed in a recovery`, ...killing(parts) };
+function killed(name: keyof typeof partsByName): Fault {
+  return { ...common, name: `${name} killed in a recovery`, ...killing(partsByName[name]) };
 }
 
 const workerFrozen: Fault = {
@@ -158,11 +156,7 @@ async function steer(scene: Scene, action: RecoveryAction): Promise<void> {
 }
 
 export const recoveryFaults: readonly Fault[] = [
-  killed('worker', ({ worker }) => [worker]),
-  killed('API', ({ api }) => [api]),
-  killed('Postgres', ({ postgres }) => [postgres]),
-  killed('Temporal', ({ temporal }) => [temporal]),
-  killed('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
+  ...(['worker', 'API', 'Postgres', 'Temporal', 'everything'] as const).map(killed),
   workerFrozen,
   pausedInOrder,
 ];

@@ -14,7 +14,7 @@ async function forgets(scene: Scene, how: () => Promise<void>): Promise<void> {
   await how();
 }
 
-const wiped: Fault = {
+export const wiped: Fault = {
   group: 'temporal',
   name: 'wiped',
   policies: ['scaled', 'hours'],
