@@ -6,6 +6,9 @@ import type { Logbook, Outcome } from '../logbook.ts';
 import type { Arrival, Receiver } from '../receivers.ts';
 import { type Violation, violation } from './violation.ts';
 
+/** How far the end of a window may be from where its first request puts it, in milliseconds. */
+const WINDOW_TOLERANCE_MS = 1_000;
+
 /** The requests of one delivery, in the order of their arrival. */
 export function arrivalsOf({ arrivals }: Receiver, deliveryId: string) {
   return arrivals.filter((arrival) => arrival.deliveryId === deliveryId).sort((a, b) => a.at - b.at);
@@ -61,17 +64,28 @@ function expectedOutcomes(logbook: Logbook, receiver: Receiver, { id }: Delivery
   );
 }
 
-/** Whether an outage and the grace after it lasted until the end of a delivery's window. */
-function windowTakenAway(
-  { windowMs }: RetryPolicy,
+/**
+ * How a delivery that its receiver always fails may end: failed, unless an outage and the grace after it lasted until
+ * the end of its window. Then an attempt after the window was its last chance, and the delivery has expired; but if
+ * all attempts came within the window, it has failed.
+ */
+function endingsOfFailing(
+  policy: RetryPolicy,
   { outages, pauses, graceMs }: Logbook,
   webhookId: number,
-  [first]: readonly Arrival[],
-): boolean {
-  if (first === undefined) return false;
+  arrivals: readonly Arrival[],
+): readonly Outcome[] {
+  const [first, last] = [arrivals[0], arrivals.at(-1)];
+  if (first === undefined || last === undefined) return ['failed'];
   const paused = pauses.filter((each) => each.webhookId === webhookId);
-  const endsAt = first.at + windowMs + paused.reduce((sum, { from, to }) => sum + (to - from), 0);
-  return outages.some(({ from, to }) => from < endsAt && to + graceMs >= endsAt);
+  const endsAt = first.at + policy.windowMs + paused.reduce((sum, { from, to }) => sum + (to - from), 0);
+  const atItsEnd = outages.filter(({ from, to }) => from < endsAt && to + graceMs >= endsAt);
+  if (atItsEnd.length === 0) return ['failed'];
+  // A request that a busy machine has delayed may have been sent before.
+  if (atItsEnd.some(({ busy }) => busy === true)) return ['failed', 'expired'];
+  if (last.at > endsAt + WINDOW_TOLERANCE_MS) return ['expired'];
+  const spent = new Set(arrivals.map(({ number }) => number)).size === maxAttempts(policy);
+  return spent && last.at < endsAt - WINDOW_TOLERANCE_MS ? ['failed'] : ['failed', 'expired'];
 }
 
 /** Whether an attempt got no response on a busy machine: its receiver may have read it too late, or never. */
@@ -119,10 +133,11 @@ function checkDelivery(
       ),
     ];
   }
-  const allowed = [...expectedOutcomes(logbook, receiver, row)];
-  if (timedOut) allowed.push('failed');
-  if (windowTakenAway(policy, logbook, row.webhookId, arrivals) && allowed.includes('failed'))
-    allowed.push('expired');
+  const endings = endingsOfFailing(policy, logbook, row.webhookId, arrivals);
+  const allowed = expectedOutcomes(logbook, receiver, row).flatMap((outcome) =>
+    outcome === 'failed' ? endings : [outcome],
+  );
+  if (timedOut) allowed.push(...endings);
   const outcome: Outcome = row.state === 'failed' && arrivals.at(-1)?.status === 410 ? 'gone' : row.state;
   if (!allowed.includes(outcome)) {
     const expected = allowed.join(' or ');

@@ -102,6 +102,12 @@ const delivered: Seen = {
   deactivated: false,
 };
 const taken = [arrival(1, 50, 200)];
+/** An outage took the end of its window, and its last attempt came afterwards. */
+const windowLost: Seen = {
+  windowMs: 31_000,
+  outage: [30_000, 36_000],
+  arrivals: [...all.slice(0, 2), arrival(3, 37_000)],
+};
 /** Its receiver took longer than an attempt may take. */
 const slow = { ...arrival(1, 50, 200), endedAt: START + 50 + policy.attemptTimeoutMs };
 
@@ -119,8 +125,9 @@ test.each<[string, Seen]>([
   ],
   [
     'a last chance after an outage that lasted beyond the window',
-    { windowMs: 31_000, outage: [30_000, 36_000], arrivals: [...all.slice(0, 2), arrival(3, 37_000)] },
+    { ...windowLost, row: { state: 'expired' }, deactivated: false },
   ],
+  ['all attempts before the outage at the end of the window', { windowMs: 35_000, outage: [33_000, 36_000] }],
   [
     'a last attempt as early as the end of the window asks for, after time was lost',
     { windowMs: 31_000, arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 29_400)] },
@@ -175,6 +182,12 @@ test.each<[string, string, Seen]>([
     { windowMs: 31_000, arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 26_000)] },
   ],
   ['wrong', 'before its time', { arrivals: [arrival(1, 50), arrival(2, 4_000), arrival(3, 24_100)] }],
+  ['wrong', 'failed by an outage that took the end of its window', windowLost],
+  [
+    'wrong',
+    'expired although all attempts came before the outage',
+    { windowMs: 35_000, outage: [33_000, 36_000], row: { state: 'expired' }, deactivated: false },
+  ],
   ['wrong', 'deactivated without a reason', { ...delivered, arrivals: taken, deactivated: true }],
 ])('%s: %s', (kind, _, seen) => {
   expect(judge(seen).violations.map((violation) => violation.kind)).toContain(kind);
