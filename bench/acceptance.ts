@@ -5,7 +5,7 @@ import type { Sheet } from './sheet.ts';
 import { median } from './statistics.ts';
 
 /** A criterion with its result. */
-export interface Judged {
+export interface CriterionResult {
   readonly section: string;
   readonly title: string;
   readonly target: string;
@@ -18,20 +18,22 @@ export interface Judged {
 }
 
 /** Checks the measurements by every criterion of these sections. */
-export function judge(sheet: Sheet, sections: readonly Section[]): readonly Judged[] {
+export function evaluate(sheet: Sheet, sections: readonly Section[]): readonly CriterionResult[] {
   return sections.flatMap(({ name: section, criteria }) =>
     criteria.map(({ title, bound, value }) => {
       const values = valuesOf(sheet, section, value);
-      const found = median(values);
+      const measured = median(values);
       const [met, sign, target] =
-        'least' in bound ? [found >= bound.least, '≥', bound.least] : [found <= bound.most, '≤', bound.most];
+        'least' in bound
+          ? [measured >= bound.least, '≥', bound.least]
+          : [measured <= bound.most, '≤', bound.most];
       return {
         section,
         title,
         target: `${sign} ${Number(target.toFixed(2))}`,
         values,
-        value: found,
-        met: Number.isNaN(found) ? null : met,
+        value: measured,
+        met: Number.isNaN(measured) ? null : met,
       };
     }),
   );

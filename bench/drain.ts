@@ -6,8 +6,8 @@ import type { Arrival } from './receiver.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 import type { Stack } from './stack.ts';
 
-/** The order to drain a backlog. */
-export interface DrainOrder {
+/** What to drain. */
+export interface DrainOptions {
   readonly deliveries: number;
   /** Drained first and not measured, so that compilers, caches and connections are warm. */
   readonly warmUp: number;
@@ -28,14 +28,14 @@ export interface Drained {
 }
 
 /** @throws Error if not all deliveries arrive in time */
-export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
-  const { deliveries, patienceMs } = order;
+export async function drain(stack: Stack, options: DrainOptions): Promise<Drained> {
+  const { deliveries, patienceMs } = options;
   const { receiver } = stack;
   const backlog = await createBacklog(stack.sql, stack.secretKey, receiver.urlOf);
   await forget(receiver);
-  if (order.warmUp > 0) {
-    const warmUp = receiver.arrivals(order.warmUp, patienceMs);
-    await backlog.write(order.warmUp);
+  if (options.warmUp > 0) {
+    const warmUp = receiver.arrivals(options.warmUp, patienceMs);
+    await backlog.write(options.warmUp);
     await backlog.release();
     backlog.wake();
     await warmUp;
@@ -44,7 +44,7 @@ export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
   await stack.sql`vacuum analyze deliveries`;
   await forget(receiver);
   await backlog.release();
-  const clock = startCpuClock(stack, order.processes);
+  const clock = startCpuClock(stack, options.processes);
   const start = performance.timeOrigin + performance.now();
   backlog.wake();
   const first = await receiver.arrivals(deliveries, patienceMs);

@@ -7,7 +7,7 @@
 import { loadavg } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { stopOnInterruption } from '../test/support/programs/stop-on-interruption.ts';
-import { judge } from './acceptance.ts';
+import { evaluate } from './acceptance.ts';
 import { positiveInteger, positiveNumber } from './options.ts';
 import { json, machine, report } from './report.ts';
 import { runSections } from './run.ts';
@@ -22,7 +22,7 @@ interface Options {
   readonly runs: number;
   readonly quick: boolean;
   readonly scale: number;
-  readonly beside: string;
+  readonly scenario: string;
   readonly slowLink: boolean;
   readonly cores?: number;
   readonly minutes: number;
@@ -43,7 +43,7 @@ const someSettings = someOf(settings.map((name) => ({ name })));
 const share = (text: string) => Math.min(1, positiveNumber(text));
 
 const options = new Command('bench')
-  .description('Measures Waybill on this machine, and for comparison its engine and its sender alone.')
+  .description('Measures Waybill on this machine, and for comparison Temporal alone and the sender alone.')
   .addHelpText(
     'after',
     `\nSections:\n${sections.map(({ name, about }) => `  ${name.padEnd(11)} ${about}`).join('\n')}`,
@@ -59,16 +59,16 @@ const options = new Command('bench')
       .default(settings, 'all,undelivered'),
   )
   .option('--runs <n>', 'of everything; the table shows medians', positiveInteger, 1)
-  .option('--quick', 'as little of everything as proves that it runs', false)
+  .option('--quick', 'smoke run at minimum sizes', false)
   .option('--scale <share>', 'of the full sizes, such as 0.1', share, 1)
-  .option('--beside <words>', 'only the scenarios of neighbors that have these in their names', '')
+  .option('--scenario <text>', 'only the scenarios of neighbors with this text in their names', '')
   .option(
     '--slow-link',
     'add 50 ms to every call to Temporal and 5 ms to every round trip to Postgres',
     false,
   )
   .option('--cores <n>', 'of this machine that Waybill, Postgres and Temporal share', positiveInteger)
-  .option('--minutes <n>', 'the longest that all of it may take', positiveInteger, 720)
+  .option('--minutes <n>', 'time limit for the whole run, in minutes', positiveInteger, 720)
   .option('--json', 'all figures as JSON instead of the table', false)
   .parse()
   .opts<Options>();
@@ -88,7 +88,7 @@ const failures = await runSections(options.only, {
   say: (text) => console.error(`${Math.round((performance.now() - started) / 1000)} s  ${text}`),
 });
 await shutdown.stop();
-const judged = judge(
+const results = evaluate(
   sheet,
   sections.filter((section) => options.only.includes(section)),
 );
@@ -99,7 +99,7 @@ const how = {
   seconds: (performance.now() - started) / 1000,
   failures,
 } as const;
-console.log(options.json ? json(sheet, judged, how) : report(sheet, judged, how));
+console.log(options.json ? json(sheet, results, how) : report(sheet, results, how));
 // The smallest sizes prove that everything runs; their figures mean nothing.
-const missed = !options.quick && judged.some(({ met }) => met === false);
+const missed = !options.quick && results.some(({ met }) => met === false);
 process.exit(failures.length === 0 && !missed ? 0 : 1);

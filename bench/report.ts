@@ -1,6 +1,6 @@
 /** The output of the bench: one table of all figures, and the acceptance. */
 import { cpus, totalmem } from 'node:os';
-import type { Judged } from './acceptance.ts';
+import type { CriterionResult } from './acceptance.ts';
 import { cpuName, perSecondName } from './sections/rush.ts';
 import { type Column, columns, type Figure, type Sheet } from './sheet.ts';
 import { median, shown, table } from './statistics.ts';
@@ -41,11 +41,11 @@ function figuresTable(figures: readonly Figure[]): string {
   return table(['', ...used], rows);
 }
 
-function acceptanceTable(judged: readonly Judged[]): string {
+function acceptanceTable(results: readonly CriterionResult[]): string {
   const verdict = { true: 'met', false: 'NOT MET', null: 'not measured' };
   return table(
-    ['acceptance', 'found', 'target', ''],
-    judged.map(({ section, title, values, target, met }) => [
+    ['acceptance', 'measured', 'target', ''],
+    results.map(({ section, title, values, target, met }) => [
       `${section}: ${title}`,
       cell(values),
       target,
@@ -67,20 +67,20 @@ function sizing(sheet: Sheet): string[] {
 }
 
 /** The report for people, in Markdown. */
-export function report(sheet: Sheet, judged: readonly Judged[], how: Circumstances): string {
+export function report(sheet: Sheet, results: readonly CriterionResult[], how: Circumstances): string {
   const { loadBefore, runs, seconds, failures } = how;
   const medians = runs === 1 ? 'One run' : `Medians of ${runs} runs (lowest–highest)`;
   return [
     `${medians}; ${how.machine}; load before the start ${shown(loadBefore)}; ${Math.round(seconds / 60)} min`,
     figuresTable(sheet.figures()),
     ...sizing(sheet),
-    ...(judged.length === 0 ? [] : [acceptanceTable(judged)]),
+    ...(results.length === 0 ? [] : [acceptanceTable(results)]),
     ...failures.map((failure) => `Not measured: ${failure}`),
   ].join('\n\n');
 }
 
 /** The same for programs. */
-export function json(sheet: Sheet, judged: readonly Judged[], how: Circumstances): string {
+export function json(sheet: Sheet, results: readonly CriterionResult[], how: Circumstances): string {
   const figures = sheet.figures().map((figure) => ({ ...figure, median: median(figure.values) }));
-  return JSON.stringify({ ...how, figures, acceptance: judged }, null, 2);
+  return JSON.stringify({ ...how, figures, acceptance: results }, null, 2);
 }

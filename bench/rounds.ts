@@ -44,9 +44,9 @@ const FIRST_MS = 60_000;
 export async function flatOutRound(
   stack: Stack,
   { shop, receiver }: Line,
-  order: { readonly orders: number; readonly clients: number; readonly patienceMs: number },
+  load: { readonly orders: number; readonly clients: number; readonly patienceMs: number },
 ): Promise<Round> {
-  const { orders, clients, patienceMs } = order;
+  const { orders, clients, patienceMs } = load;
   const clock = startCpuClock(stack);
   const start = performance.timeOrigin + performance.now();
   await sendFlatOut(shop, orders, clients);

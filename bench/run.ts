@@ -6,7 +6,7 @@ import type { Sheet } from './sheet.ts';
 import { startStack } from './stack.ts';
 
 /** The options that all sections share. */
-export interface RunOptions extends Pick<Bench, 'sizes' | 'runs' | 'settings' | 'beside' | 'say'> {
+export interface RunOptions extends Pick<Bench, 'sizes' | 'runs' | 'settings' | 'scenario' | 'say'> {
   readonly sheet: Sheet;
   readonly shutdown: Shutdown;
   readonly conditions: Conditions;

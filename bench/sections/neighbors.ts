@@ -24,8 +24,8 @@ const besideNames = {
   readsBeside: ({ name }: Scenario) => `  reads of the API beside ${name}, p95, ms`,
   undelivered: ({ name }: Scenario) => `undelivered beside ${name}`,
 } as const;
-const latestName = '  the latest among its own neighbors, ms';
-const lateName = '  later than its neighbors by more than 2 s';
+const longestDelayName = '  the longest delay beyond those around it, ms';
+const lateName = '  later than those around it by more than 2 s';
 const timeoutsName = '  workflow task time-outs';
 const LATE_MS = 2_000;
 const lastRetryName = ({ name }: Scenario, number: number) =>
@@ -46,7 +46,7 @@ const ofNeighbors = (scenario: Scenario): readonly Criterion[] => [
 
 export const neighbors: Section = {
   name: 'neighbors',
-  about: 'what an e-shop feels of another in fourteen scenarios, with and without it',
+  about: 'one e-shop’s latency beside another’s load, and without it, in fourteen scenarios',
   criteria: [
     ...scenarios.flatMap(ofNeighbors),
     ...scenarios
@@ -66,12 +66,12 @@ export const neighbors: Section = {
           most: 10,
         }),
       ),
-    figure('clients: later than neighbors by more than 2 s', lateName, { most: 0 }),
+    figure('clients: later than those around it by more than 2 s', lateName, { most: 0 }),
     figure('clients: workflow task time-outs', timeoutsName, { most: 0 }),
   ],
   async run(bench: Bench) {
-    const asked = scenarios.filter(({ name }) => name.includes(bench.beside));
-    if (asked.length === 0) throw new Error(`No scenario has "${bench.beside}" in its name.`);
+    const asked = scenarios.filter(({ name }) => name.includes(bench.scenario));
+    if (asked.length === 0) throw new Error(`No scenario has "${bench.scenario}" in its name.`);
     for (let run = 0; run < bench.runs; run += 1)
       for (const setting of bench.settings)
         for (const scenario of asked) await trial(bench, setting, scenario);
@@ -190,7 +190,7 @@ async function ownNeighbors(bench: Bench, setting: Setting, place: Place): Promi
   const late = latenessAmongNeighbors((await withCommits(stack, first)).map(latencyOf));
   bench.note('  deliveries of the clients', setting, deliveries);
   bench.note('  of them not delivered in ten minutes', setting, deliveries - first.length);
-  bench.note(latestName, setting, Math.max(0, ...late));
+  bench.note(longestDelayName, setting, Math.max(0, ...late));
   bench.note(lateName, setting, late.filter((ms) => ms > LATE_MS).length);
   bench.note(timeoutsName, setting, await countTaskTimeouts(stack.temporalAddress));
 }

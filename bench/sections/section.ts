@@ -16,7 +16,7 @@ export interface Bench {
   /** The requested settings, in order. */
   readonly settings: readonly Setting[];
   /** A text that the names of scenarios must contain; empty: all. */
-  readonly beside: string;
+  readonly scenario: string;
   /** Starts a stack, which ends with the section. */
   stack(): Promise<Stack>;
   note(name: string, column: Column, value: number): void;
