@@ -82,7 +82,7 @@ export const queueDefects: readonly Defect[] = [
     noticed: 'One broken value fails the attempts of all that share its statement.',
     caughtBy: catchers(
       'test/unit/grouped.test.ts',
-      'a statement that fails because the server refused it is repeated for each item alone: a bad one fails for itself',
+      'a failed statement is repeated item by item if the server refused it, and only bad items fail',
     ),
   },
   {

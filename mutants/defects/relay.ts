@@ -30,7 +30,7 @@ export const relayDefects: readonly Defect[] = [
     noticed: 'Receivers that hung once take places from those that hang, until hardly any is left.',
     caughtBy: catchers(
       'test/unit/limits.test.ts',
-      'a webhook a webhook that hangs, recovers and hangs again counts among those that hang with all that is open, or none',
+      'a webhook that hangs, recovers and hangs again counts with all its open attempts, or none',
     ),
   },
   {

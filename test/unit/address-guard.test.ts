@@ -78,11 +78,11 @@ test.each([
   '::ffff:8.8.8.8',
   '2606:4700:4700::1111',
   '2a00:1450:4014:80e::200e',
-])('%s may be dialled', (address) => {
+])('%s may be called', (address) => {
   expect(guard.problemOf(address, 443)).toBeNull();
 });
 
-test('exempt ranges may be dialled, their neighbors not', () => {
+test('exempt ranges may be called, their neighbors may not', () => {
   const exempting = createAddressGuard(['127.0.0.0/8', '::1/128', '10.1.0.0/16', '64:ff9b::/96']);
 
   for (const address of ['127.0.0.1', '::1', '10.1.2.3', '::ffff:127.0.0.1', '64:ff9b::8.8.8.8']) {

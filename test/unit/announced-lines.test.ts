@@ -20,7 +20,7 @@ const announcement = fc.uniqueArray(fc.record({ sku, lot, quantity: fc.constantF
 type Sent = { sku: string; lot: string | null; quantity: string };
 const fresh = (sent: Sent): AnnouncedLine => ({ ...sent, received: null, lineState: 'E' });
 
-test('after any updates the enabled lines are those of the last one, and no line has disappeared or moved', () => {
+test("after any updates the last one's lines are enabled, and no line has disappeared or moved", () => {
   fc.assert(
     fc.property(fc.array(announcement, { minLength: 1, maxLength: 6 }), (updates) => {
       let lines: AnnouncedLine[] = [];
@@ -37,7 +37,7 @@ test('after any updates the enabled lines are those of the last one, and no line
   );
 });
 
-test('counts go to the line of their lot, to one without a lot, or make a line; the announcement stays', () => {
+test('counts go to the line of their lot, else to one without a lot, else to a new line', () => {
   const line = (sku: string, lot: string | null): AnnouncedLine => fresh({ sku, lot, quantity: '5' });
   const lines = [line('TEA', null), line('CUP', 'A'), { ...line('POT', null), lineState: 'D' as const }];
   const enter = (...entries: { sku: string; lot: string | null; received: string }[]) =>
@@ -56,12 +56,12 @@ test('counts go to the line of their lot, to one without a lot, or make a line; 
   );
 });
 
-test('the ways are those of the interface, and nothing else', () => {
+test('transitions are those of the interface', () => {
   expect(receivingTransitions).toEqual(receivingWays);
   expect(returnTransitions).toEqual(returnWays);
 });
 
-describe('whatever is tried, the ways of the table are kept', () => {
+describe('any sequence of moves keeps to the transitions of', () => {
   test('receivings', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...receivingStatuses), { maxLength: 40 }), (tries) => {

@@ -19,7 +19,7 @@ const demonstration = {
   warehouse: { username: 'warehouse', password: 'b' },
 };
 
-test('an instance with a demonstration e-shop says what to run and where to look', () => {
+test('an instance with a demonstration e-shop prints what to run and where to look', () => {
   expect(banner({ ...ready, demonstration })).toContain(
     [
       '',
@@ -33,7 +33,7 @@ test('an instance with a demonstration e-shop says what to run and where to look
   );
 });
 
-test('in an image its commands are for docker exec, which knows the folder', () => {
+test('an image prints commands for docker exec, without the folder', () => {
   vi.stubEnv('WAYBILL_IMAGE', '1');
   const text = banner({ ...ready, demonstration, dataDir: '/var/lib/waybill' });
   vi.unstubAllEnvs();
@@ -41,7 +41,7 @@ test('in an image its commands are for docker exec, which knows the folder', () 
   expect(text).not.toContain('npx');
 });
 
-test('others, and a worker alone, say nothing of it', () => {
+test('no demonstration is mentioned without its e-shop, or by a worker alone', () => {
   expect(banner(ready)).not.toContain('To see it at work');
   expect(banner({ ...ready, apiUrl: null, demonstration })).not.toContain('To see it at work');
 });

@@ -39,7 +39,7 @@ function fieldsOf(
 }
 
 describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as const))('%s', (_kind, entry) => {
-  test.each(payloadVersions)('its sample is a record of the %s form and of no other', (version) => {
+  test.each(payloadVersions)('the sample fits the %s form, and no other', (version) => {
     const options = { version, withPackingLists: true };
     const result = v.safeParse(entry.recordSchema(version), renderValue(entry.sample, options));
     expect(result.issues?.map((issue) => [v.getDotPath(issue), issue.message])).toBeUndefined();
@@ -48,17 +48,17 @@ describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as con
   });
 
   // v21 and the receiver's kit know decimals by their names.
-  test('a field of it has the name of a decimal if it is one, and only then', () => {
+  test('a field has the name of a decimal if and only if it is one', () => {
     const names = fieldsOf(entry.recordSchema('v2'));
     expect(names.filter(({ isDecimal, byName }) => isDecimal !== byName)).toEqual([]);
     expect(names.some(({ isDecimal }) => isDecimal)).toBe(true);
   });
 
-  test('its identifier and its own fields are fields of the sample', () => {
+  test("the sample has the identifier and the service's own fields", () => {
     expect(Object.keys(entry.sample)).toEqual(expect.arrayContaining([entry.idField, ...entry.responseOnly]));
   });
 
-  test('a change of its own fields alone fires nothing', () => {
+  test("a change of the service's own fields fires nothing", () => {
     const { responseOnly, firesInstead = {} } = entry;
     const own = responseOnly.filter((name) => !Object.hasOwn(firesInstead, name));
     const changed = { ...entry.sample, ...Object.fromEntries(own.map((name) => [name, 'another'])) };
@@ -66,7 +66,7 @@ describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as con
     expect(eventsOf(entry, entry.sample, changed)).toEqual([]);
   });
 
-  test('a change of a field with an occasion of its own fires the event of that alone', () => {
+  test('a change of a field with its own occasion fires only that event', () => {
     for (const [name, on] of Object.entries(entry.firesInstead ?? {})) {
       const changed = { ...entry.sample, [name]: 'another' };
       expect(eventsOf(entry, entry.sample, changed)).toEqual([eventOn(entry.kind, on)]);
@@ -74,7 +74,7 @@ describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as con
   });
 });
 
-test.each(eventTypeNames)('%s is fired by what its entry says, and its sample is such a record', (type) => {
+test.each(eventTypeNames)('%s fires as its entry says, and its sample is such a record', (type) => {
   const entry = entryOf(type);
   const { entity, on } = eventTypes[type];
   expect(entry.kind).toBe(entity);

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { childEnvironment, runProgram } from '../../src/embedded/run-program.ts';
 import { filesOf, importsOf } from '../support/repository/imports.ts';
 
-it('passes on where programs are found and how they speak, and nothing that is confidential', () => {
+it('passes on paths, locale and proxies, and nothing confidential', () => {
   const passed = {
     PATH: '/bin',
     HOME: '/home/me',
@@ -28,7 +28,7 @@ it('passes on where programs are found and how they speak, and nothing that is c
   expect(childEnvironment({ ...passed, ...kept })).toEqual(passed);
 });
 
-it('programs run in a folder that nobody else can fill, without our confidential variables', async () => {
+it('programs run in the root folder, without our confidential variables', async () => {
   process.env.SECRET_KEY = 'secret';
   onTestFinished(() => {
     delete process.env.SECRET_KEY;
@@ -37,7 +37,7 @@ it('programs run in a folder that nobody else can fill, without our confidential
   expect(await runProgram('sh', ['-c', script])).toBe('/\nnone\n');
 });
 
-it('no other file of the program starts programs', () => {
+it('only two files start programs', () => {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const starting = ['src', 'activities', 'workflows']
     .flatMap((folder) => filesOf(root, folder))

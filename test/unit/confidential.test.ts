@@ -42,7 +42,7 @@ test.each([
   expect(confidentialIn(failure(text), known)).toEqual({ eventId: 9, what });
 });
 
-test('a field that no workflow writes is found, however deep', () => {
+test('a field that no workflow writes is found at any depth', () => {
   const deep = { policy: [{ customerName: 'Jana' }] };
   const what = 'a field "customerName" that no workflow writes';
   expect(confidentialIn(input(deep), known)).toEqual({ eventId: 2, what });
@@ -53,6 +53,6 @@ test.each([
   { lastError: 'HTTP 503 from shop.example after 212 ms', reason: null },
   { entityId: randomBytes(20).toString('hex') },
   'at readFile (file:///app/dist/src/attempt/makeAttempt.js:12:34)',
-])('identifiers are not: %j', (value) => {
+])('identifiers are not confidential: %j', (value) => {
   expect(confidentialIn(input(value), known)).toBeUndefined();
 });

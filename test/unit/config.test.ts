@@ -18,10 +18,10 @@ function complaint(env: Record<string, string>): string {
   throw new Error('accepted');
 }
 
-describe('with nothing set', () => {
+describe('without any variable', () => {
   const config = loadConfig({});
 
-  it('everything runs here, with receivers on this machine allowed', () => {
+  it('everything runs in this process, and receivers on this machine are allowed', () => {
     expect(config.unconfigured).toBe(true);
     expect(config.deliveryAllowCidrs).toEqual(['127.0.0.0/8', '::1/128']);
     expect(config.settings).toMatchObject({
@@ -32,7 +32,7 @@ describe('with nothing set', () => {
     });
   });
 
-  it('the retry policy is the one the domain calls default', () => {
+  it("the retry policy is the domain's default", () => {
     expect(config.retryPolicy).toEqual(defaultRetryPolicy);
   });
 });
@@ -48,7 +48,7 @@ describe('values', () => {
     expect(loadConfig({ RETRY_INITIAL_INTERVAL: text }).retryPolicy.initialIntervalMs).toBe(ms);
   });
 
-  it('an empty list exempts, asks and opens nothing, also where nothing is configured', () => {
+  it('an empty list clears the default, even if nothing else is configured', () => {
     const empty = {
       DELIVERY_ALLOW_CIDRS: '',
       DNS_SERVERS: '',
@@ -58,7 +58,7 @@ describe('values', () => {
     expect(loadConfig(empty)).toEqual({ ...loadConfig({}), deliveryAllowCidrs: [] });
   });
 
-  it('any other variable that is set but empty or blank is refused by its name; but the standard reads those of OpenTelemetry as unset', () => {
+  it('other variables must not be empty or blank; empty ones of OpenTelemetry count as unset', () => {
     const lists = ['DELIVERY_ALLOW_CIDRS', 'DNS_SERVERS', 'EGRESS_ADDRESSES', 'SECRET_KEY_PREVIOUS'];
     const names = Object.keys(variables.entries);
     expect(names).toEqual(expect.arrayContaining([...lists, 'DATABASE_URL', 'PORT', 'OTEL_SERVICE_NAME']));
@@ -72,7 +72,7 @@ describe('values', () => {
     }
   });
 
-  it('FIRST_ATTEMPTS is refused by a sentence that names its successor', () => {
+  it('FIRST_ATTEMPTS is refused, and its successor named', () => {
     expect(complaint({ FIRST_ATTEMPTS: 'queue' })).toContain('WORKFLOWS (all or undelivered) decides');
   });
 
@@ -89,14 +89,14 @@ describe('values', () => {
     expect(readSettings({}).DNS_SERVERS).toEqual([]);
   });
 
-  it('the public address loses the slashes at its end: paths are appended to it', () => {
+  it('the public address loses trailing slashes, since paths are appended', () => {
     expect(readSettings({ PUBLIC_URL: 'https://waybill.example/base//' }).PUBLIC_URL).toBe(
       'https://waybill.example/base',
     );
     expect(readSettings({}).PUBLIC_URL).toBeUndefined();
   });
 
-  it('the public address is what a browser makes of it, however it was typed', () => {
+  it('the public address is normalized as in a browser', () => {
     expect(readSettings({ PUBLIC_URL: ' HTTPS://Waybill.Example:443/a/../Base ' }).PUBLIC_URL).toBe(
       'https://waybill.example/Base',
     );
@@ -109,7 +109,7 @@ describe('values', () => {
     },
   );
 
-  it('the key is its 32 bytes', () => {
+  it('the key is 32 decoded bytes', () => {
     expect(readSettings({ SECRET_KEY }).SECRET_KEY).toEqual(Buffer.alloc(32, 1));
   });
 
@@ -118,7 +118,7 @@ describe('values', () => {
   });
 });
 
-describe('a wrong value is one sentence that begins with its variable', () => {
+describe('a wrong value is reported in one sentence that begins with its variable', () => {
   const wrong: [string, string][] = [
     ['ROLE', 'boss'],
     ['PORT', '70000'],
@@ -172,12 +172,12 @@ describe('a wrong value is one sentence that begins with its variable', () => {
     ['postgres://h/waybill?sslmode=required', 'must have one of disable, allow, prefer,'],
     ['postgres://h/waybill?pgbouncer=true', 'must not have the parameter pgbouncer; a pooler is detected'],
     ['postgres://h/waybill?target_session_attrs=standby', 'must have one of any, read-write, primary'],
-  ])('an address that is not meant as it is written: %s', (url, message) => {
+  ])('an ambiguous or misspelled database URL: %s', (url, message) => {
     for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'])
       expect(() => loadConfig({ DATABASE_URL, SECRET_KEY, [name]: url })).toThrow(`${name} ${message}`);
   });
 
-  it('parameters of libpq that mean something here are taken', () => {
+  it('meaningful parameters of libpq are accepted', () => {
     const url = `${DATABASE_URL}?sslmode=verify-full&sslnegotiation=direct&application_name=x&target_session_attrs=read-write`;
     expect(loadConfig({ DATABASE_URL: url, SECRET_KEY }).settings.DATABASE_URL).toBe(url);
   });
@@ -190,19 +190,19 @@ describe('a wrong value is one sentence that begins with its variable', () => {
   );
 });
 
-describe('values that contradict each other', () => {
+describe('contradictory values', () => {
   it.each<[string, Record<string, string>]>([
     ['SECRET_KEY', { DATABASE_URL }],
     ['DATABASE_URL', { ROLE: 'api' }],
     ['TEMPORAL_ADDRESS', { ROLE: 'worker', DATABASE_URL, SECRET_KEY }],
     ['TEMPORAL_TLS_CERT_FILE', { TEMPORAL_TLS_CERT_FILE: 'client.pem' }],
     ['DELIVERY_TIMEOUT', { DELIVERY_TIMEOUT: '1h', RETRY_WINDOW: '1m' }],
-  ])('%s is named for %j', (name, env) => {
+  ])('name %s for %j', (name, env) => {
     expect(complaint(env)).toMatch(new RegExp(`^${name} `));
   });
 });
 
-it('a start without any check of certificates is warned of', () => {
+it('a start with NODE_TLS_REJECT_UNAUTHORIZED=0 is warned about', () => {
   expect(uncheckedTls({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toContain('no certificate is checked');
   expect(uncheckedTls({ NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toBeNull();
   expect(uncheckedTls({})).toBeNull();

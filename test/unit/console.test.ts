@@ -11,7 +11,7 @@ import { fromField } from '../../src/console/times.tsx';
 import { nameOf } from '../../src/domain/webhook-name.ts';
 
 test.each(["it's", '$(touch /tmp/no) `id` \\ "x"', 'Zoë\nnew line', "'; rm -rf / #"])(
-  'a curl command says what was sent, and nothing of it is run by the shell: %j',
+  'a curl command repeats the request, and the shell runs nothing in it: %j',
   (note) => {
     const body = JSON.stringify({ note });
     const url = `https://shop.example/hook?note=${note.replaceAll(/\s/g, '+')}`;
@@ -41,18 +41,18 @@ test.each([
   [11, 12],
   [613, 800],
   [4_300, 5_000],
-])('the axis of a chart ends with the next round number: %i → %i', (count, end) => {
+])('the axis of a chart ends at a round number: %i → %i', (count, end) => {
   expect(roundAbove(count)).toBe(end);
 });
 
-test('numbers beside a chart are short, so that a narrow screen has room for them', () => {
+test('numbers beside a chart are abbreviated', () => {
   const now = new Date();
   const steps = [{ at: now, delivered: 4_300, waiting: 0, lost: 0, superseded: 0 }];
   const drawn = String(Chart({ steps, range: rangeOf('1h'), now }));
   expect(drawn.match(/(?<=text-anchor="end">)[^<]+/g)).toEqual(['0', '2.5K', '5K']);
 });
 
-test('superseded deliveries are drawn, and named only where there are any', () => {
+test('superseded deliveries are drawn, and named only if there are any', () => {
   const now = new Date('2026-11-20T12:00:00Z');
   const drawn = (superseded: number) => {
     const steps = [{ at: now, delivered: 0, waiting: 0, lost: 0, superseded }];
@@ -64,21 +64,21 @@ test('superseded deliveries are drawn, and named only where there are any', () =
   expect(drawn(0)).not.toContain('superseded');
 });
 
-test('a form carries the token of its own session', () => {
+test("a form's token is valid only for its own session", () => {
   expect(isCsrfToken('a', csrfToken('a'))).toBe(true);
   expect(isCsrfToken('a', csrfToken('b'))).toBe(false);
   expect(isCsrfToken('a', '')).toBe(false);
   expect(isCsrfToken('a', `${csrfToken('a')}=`)).toBe(false);
 });
 
-test('a local time of a form is one of UTC; anything else stays as it is, to be refused', () => {
+test("a form's local time is taken as UTC; anything else is passed on, to be refused", () => {
   expect(fromField('2026-11-22T17:30')).toBe('2026-11-22T17:30Z');
   expect(fromField('2026-11-22T17:30:05.5')).toBe('2026-11-22T17:30:05.5Z');
   expect(fromField('yesterday')).toBe('yesterday');
   expect(fromField(undefined)).toBeUndefined();
 });
 
-test('what is empty is not asked for', () => {
+test('empty filters are left out of a query', () => {
   expect(queryText({ state: '', entityId: 'a&b', page: undefined })).toBe('?entityId=a%26b');
   expect(queryText({})).toBe('');
 });
@@ -91,17 +91,17 @@ test.each([
   [{ url: 'https://shop.example/', description: ' ' }, 'shop.example'],
   [{ url: 'https://shop.example/', description: 'ERP\nasked for by Jan' }, 'ERP'],
   [{ url: 'https://shop.example/', description: 'x'.repeat(61) }, `${'x'.repeat(60)}…`],
-])('a webhook is named by its description, else by host and path: %j', (webhook, name) => {
+])('a webhook is named by its description, or by host and path: %j', (webhook, name) => {
   expect(nameOf(webhook)).toBe(name);
 });
 
-test('webhooks of one name have their numbers as well', () => {
+test('webhooks with the same name also show their numbers', () => {
   const webhook = (id: number, description: string) => ({ id, url: 'https://shop.example/', description });
   const names = namesOf([webhook(1, 'ERP'), webhook(2, 'ERP'), webhook(3, 'till')]);
   expect([...names.values()].map(({ name }) => name)).toEqual(['ERP #1', 'ERP #2', 'till']);
 });
 
-test('identifiers in a sentence are links, times are short, and the rest stays text', () => {
+test('identifiers in a sentence become links, times are shortened, and the rest is escaped', () => {
   const names = namesOf([{ id: 7, url: 'https://shop.example/', description: '<ERP>' }]);
   const id = '019a0000-0000-7000-8000-0000001234ab';
   const text = `Webhook 7 was inactive since 2020-11-20T10:00:00.000Z, after delivery ${id} <failed>.`;
@@ -112,7 +112,7 @@ test('identifiers in a sentence are links, times are short, and the rest stays t
   );
 });
 
-test('a refusal is taken apart into the problems of known fields and the rest', () => {
+test('a refusal is split into the problems of known fields and the rest', () => {
   const paths = ['url', 'headers', 'parameters.onStockChange'];
   const refused = [
     { path: 'url', message: 'must be a URL; not a; path: x' },

@@ -17,13 +17,13 @@ beforeEach(async () => {
   dataDir = await openDataDir(join(directory, 'data'));
 });
 
-it('remembers what was made first, readable by its owner alone', async () => {
+it('a value is created once, readable by its owner alone', async () => {
   expect(await dataDir.readOrCreate('key', () => 'one')).toBe('one');
   expect(await dataDir.readOrCreate('key', () => 'two')).toBe('one');
   expect((await stat(dataDir.join('key'))).mode & 0o777).toBe(0o600);
 });
 
-it('a file that cannot be read is not taken for one that was never written', async () => {
+it('a file that cannot be read is not taken for a missing one', async () => {
   await symlink('loop', dataDir.join('loop'));
   await symlink('loop', dataDir.join('key'));
   await expect(dataDir.readOrCreate('key', () => 'two')).rejects.toThrow(/key cannot be read: ELOOP/);
@@ -34,14 +34,14 @@ it('a file that cannot be read is not taken for one that was never written', asy
   await expect(folder).rejects.toThrow(/folder cannot be read: EISDIR/);
 });
 
-it('an instance is read as it was written, and as empty when the file is damaged', async () => {
+it('an instance is read as written, and as empty if its file is damaged', async () => {
   await dataDir.writeInstance({ databaseUrl: 'postgres://here' });
   expect(await dataDir.readInstance()).toEqual({ databaseUrl: 'postgres://here' });
   await dataDir.write('instance.json', '{');
   expect(await dataDir.readInstance()).toEqual({});
 });
 
-it('the lock of a process that is gone, or is not Waybill, is taken over and given back', async () => {
+it('the lock of a process that is gone or not a Waybill is taken over, and released', async () => {
   const main = join(directory, 'main.js');
   await writeFile(main, 'process.stdin.resume()');
   const other = spawn(process.execPath, [main], { stdio: ['pipe', 'ignore', 'inherit'] });
@@ -56,7 +56,7 @@ it('the lock of a process that is gone, or is not Waybill, is taken over and giv
   }
 });
 
-it('of two processes that find the same stale lock, one gets it', async () => {
+it('two processes that find the same stale lock: one gets it', async () => {
   const lock = dataDir.join('lock');
   const first = dataDir.join('first');
   const second = dataDir.join('second');
@@ -80,7 +80,7 @@ it('of two processes that find the same stale lock, one gets it', async () => {
 
 // Each container's program has the id 1: to the second one the lock looks like its own, left by an earlier life.
 it.runIf(process.platform === 'linux')(
-  'a process that cannot be seen keeps the folder to itself while it lives',
+  "a process outside this one's view keeps the folder while it lives",
   async () => {
     const release = await lockDataDir(dataDir);
     await expect(lockDataDir(dataDir)).rejects.toThrow(/in use by a Waybill that this one cannot see/);
@@ -91,7 +91,7 @@ it.runIf(process.platform === 'linux')(
 );
 
 it.runIf(process.platform === 'linux')(
-  'the socket of a killed process, in a folder of any depth, is replaced',
+  'the socket of a killed process is replaced, in a folder of any depth',
   async () => {
     const deep = await openDataDir(join(directory, 'deep'.repeat(40), 'data'));
     const left = createServer().listen(join(directory, 'left'));
@@ -105,7 +105,7 @@ it.runIf(process.platform === 'linux')(
   },
 );
 
-it('the first folder that another user cannot enter is named', async () => {
+it('the first folder that another user cannot enter is reported', async () => {
   const somebody = { uid: 54_321, gid: 54_321 };
   // mkdtemp creates a folder that only its owner can enter.
   expect(await inaccessibleFolder(join(dataDir.path, 'postgres'), somebody)).toBe(directory);
@@ -113,7 +113,7 @@ it('the first folder that another user cannot enter is named', async () => {
   expect(await inaccessibleFolder(dataDir.path, { uid, gid })).toBeNull();
 });
 
-it('a file where the folder belongs, or above it, is refused in one sentence', async () => {
+it('a file in place of the folder, or of one above it, is refused in one sentence', async () => {
   const file = join(directory, 'file');
   await writeFile(file, '');
   for (const path of [file, join(file, 'data'), join(file, 'deep', 'data')]) {
@@ -125,7 +125,7 @@ it('a file where the folder belongs, or above it, is refused in one sentence', a
 });
 
 // Node's recursive `mkdir` tries it for ever.
-it.runIf(process.platform === 'linux')('a folder that a file system does not make is refused', async () => {
+it.runIf(process.platform === 'linux')('a folder that the file system cannot create is refused', async () => {
   for (const path of ['/proc/nope', '/proc/nope/data'])
     await expect(openDataDir(path)).rejects.toThrow(`not "${path}": ENOENT`);
 });

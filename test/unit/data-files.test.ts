@@ -12,7 +12,7 @@ async function file(content: unknown): Promise<string> {
   return path;
 }
 
-test('without a file the catalogue that comes with the program is used, its values unique', async () => {
+test('without a file the shipped catalogue is used, and its values are unique', async () => {
   const services = (await loadDataFiles({})).shipperCatalogue.flatMap((shipper) =>
     shipper.services.map(({ value }) => value),
   );
@@ -20,7 +20,7 @@ test('without a file the catalogue that comes with the program is used, its valu
   expect(new Set(services).size).toBe(services.length);
 });
 
-test("the operator's carriers replace it, the operator's marketplaces are added", async () => {
+test("the operator's carriers replace the shipped ones; marketplaces are added", async () => {
   const own = [
     {
       shipper: 'BIKE',
@@ -38,7 +38,7 @@ test.each<[unknown, string]>([
   ['{', 'JSON'],
   [[{ shipper: 'X', name: 'X', services: [] }], '0.services'],
   [[{ shipper: 'X' }], '0.name: is required'],
-])('a file of %j is refused with its name and what is wrong', async (content, message) => {
+])('the file %j is refused with its name and the mistake', async (content, message) => {
   const path = await file(content);
   const refused = loadDataFiles({ SHIPPER_SERVICES_FILE: path });
   await expect(refused).rejects.toThrow(message);
@@ -48,7 +48,7 @@ test.each<[unknown, string]>([
 });
 
 test.each(['SHIPPER_SERVICES_FILE', 'MARKETPLACES_FILE'])(
-  '%s of a file that is missing, or no JSON, is refused in one line that names it',
+  'a missing or malformed %s is refused in one line',
   async (variable) => {
     for (const path of [join(folder, 'missing'), await file('some\nhost\n')]) {
       await expect(loadDataFiles({ [variable]: path })).rejects.toThrow(

@@ -35,7 +35,7 @@ test.each<[number | string, string, string]>([
 });
 
 test.each(['', ' 1', '1 ', '+1', '1.', '.5', '1e3', 'NaN', 'Infinity', '1,5', '0x10', '--1', '١', '1_000'])(
-  'the text "%s" is no decimal',
+  'the text "%s" is not a decimal',
   (value) => {
     expect(v.is(anyMoney, value)).toBe(false);
     expect(v.is(anyCount, value)).toBe(false);
@@ -43,14 +43,14 @@ test.each(['', ' 1', '1 ', '+1', '1.', '.5', '1e3', 'NaN', 'Infinity', '1,5', '0
 );
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e21, 1e-7, 0.1 + 0.2, null, true, {}, []])(
-  'the value %s is no decimal',
+  'the value %s is not a decimal',
   (value) => {
     expect(v.is(anyMoney, value)).toBe(false);
     expect(v.is(anyCount, value)).toBe(false);
   },
 );
 
-test('sixteen digits are refused, fifteen are not', () => {
+test('fifteen digits are accepted, sixteen are refused', () => {
   expect(v.is(anyCount, '123456789012345')).toBe(true);
   expect(v.is(anyCount, '1234567890123456')).toBe(false);
   expect(v.is(anyCount, '1234567890.123456')).toBe(false);
@@ -140,11 +140,11 @@ const decimalText = (decimals: number) =>
       return `${negative ? '-' : ''}${'0'.repeat(leading)}${whole}${fraction + zeros === '' ? '' : `.${fraction}${zeros}`}`;
     });
 
-describe('for any value the schemas accept', () => {
+describe('for arbitrary values', () => {
   test.each([
     ['money', 4, anyMoney],
     ['count', 6, anyCount],
-  ] as const)('%s survives the way through a record in both versions', (kind, decimals, schema) => {
+  ] as const)('a %s survives a round trip through both versions', (kind, decimals, schema) => {
     fc.assert(
       fc.property(decimalText(decimals), (text) => {
         const canonical = v.parse(schema, text);
@@ -163,7 +163,7 @@ describe('for any value the schemas accept', () => {
     );
   });
 
-  test('numbers: accepted only where their text is exactly them', () => {
+  test('a number is accepted only if its text is exact', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true }), (value) => {
         const result = v.safeParse(anyCount, value);
@@ -200,7 +200,7 @@ describe('for any value the schemas accept', () => {
   });
 });
 
-test('money has two to four decimals in a record, a count no trailing zeros', () => {
+test('a written money value has two to four decimals, a count no trailing zeros', () => {
   expect([v.parse(money(), '1.5'), v.parse(count(), '1.50')]).toEqual(['1.50', '1.5']);
   const written = (kind: 'money' | 'count', ...texts: string[]) =>
     texts.filter((text) => v.is(writtenDecimal(kind, 'v2'), text));
@@ -215,7 +215,7 @@ test('money has two to four decimals in a record, a count no trailing zeros', ()
   ]);
 });
 
-test('what is no decimal is not made one', () => {
+test('text that is not a decimal throws', () => {
   expect(() => canonicalMoney('a')).toThrow(new RangeError('"a" is not a decimal.'));
   expect(() => canonicalCount('1e3')).toThrow(RangeError);
 });

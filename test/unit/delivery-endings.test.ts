@@ -22,7 +22,7 @@ test.each([
   );
 });
 
-test('a webhook that was not deactivated was left as it is', () => {
+test('a webhook that was not deactivated is said to be unchanged', () => {
   expect(whatFailed({ ...failed, deactivatedGeneration: null, mailOutcome: null })).toBe(
     `${ATTEMPTS}; the webhook was left as it is.`,
   );

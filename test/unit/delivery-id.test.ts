@@ -14,12 +14,12 @@ test.each([
   ['a\ud83d\udce6', 'a%F0%9F%93%A6'],
   ['half a pair \ud83d', 'half%20a%20pair%20%EF%BF%BD'],
   ['..', '..'],
-])('an order called %j is found under its own name', (entityId, shown) => {
+])('the workflow id of order %j shows it readably', (entityId, shown) => {
   expect(named(entityId)).toBe(`delivery/7/CREATE_ORDER/${shown}/${id}`);
 });
 
 test.each(['x'.repeat(64), '日'.repeat(64), '\ud83d\udce6'.repeat(32), 'x'.repeat(5_000)])(
-  'however long an entity id is, its workflow id fits into what Temporal keeps, and names its delivery',
+  "a workflow id with a long entity id fits Temporal's limit, and gives its delivery",
   (entityId) => {
     const workflowId = deliveryWorkflowId({
       id,
@@ -34,7 +34,7 @@ test.each(['x'.repeat(64), '日'.repeat(64), '\ud83d\udce6'.repeat(32), 'x'.repe
   },
 );
 
-test('a workflow id names its delivery, and no other does', () => {
+test("only a delivery's workflow id gives a delivery id", () => {
   expect(deliveryIdOf(named('a/b'))).toBe(id);
   expect(deliveryIdOf(`recovery/${id}`)).toBeNull();
 });

@@ -6,7 +6,7 @@ import { parseRetryAfter } from '../../src/delivery/retry-after.ts';
 import { encodeIdentifier, requestTarget } from '../../src/domain/request-target.ts';
 import { wireEvent } from '../support/wire-event.ts';
 
-describe('where a request goes', () => {
+describe('the target of a request', () => {
   test.each([
     // The e-shop decides what follows the slash or the equals sign.
     ['https://shop.example/orders/', '10001', '/orders/10001'],
@@ -28,13 +28,13 @@ describe('where a request goes', () => {
     ['https://shop.example', '.evil.example'],
     ['http://shop.example:80', '80'],
     ['http://127.0.0.1', '@10.0.0.5/'],
-  ])('an identifier behind %s never changes the host', (url, id) => {
+  ])('an identifier after %s never changes the host', (url, id) => {
     const { origin } = new URL(url);
 
     expect(requestTarget(url, id)).toMatchObject({ origin, path: `/${encodeIdentifier(id)}` });
   });
 
-  test('user name, password and fragment never go out', () => {
+  test('user name, password and fragment are never sent', () => {
     expect(requestTarget('https://user:pass@shop.example:8443/a?b#c', null)).toEqual({
       origin: 'https://shop.example:8443',
       host: 'shop.example:8443',
@@ -42,7 +42,7 @@ describe('where a request goes', () => {
     });
   });
 
-  test('an encoded identifier holds unreserved characters alone and decodes to itself', () => {
+  test('an encoded identifier has only unreserved characters, and decodes to itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (id) => {
         const encoded = encodeIdentifier(id);
@@ -68,7 +68,7 @@ const request = {
   at: new Date(1_700_000_000_999),
 } as const;
 
-test('headers say what is delivered', () => {
+test('the headers describe the delivery', () => {
   const { headers, body } = buildRequest(request, '1.2.3');
 
   expect(body).toBe('{}');
@@ -102,7 +102,7 @@ test('headers say what is delivered', () => {
   expect(buildRequest({ ...request, method: 'GET' }, '1').headers).not.toHaveProperty('content-type');
 });
 
-test('static headers go along; the own ones win, but for the accepted encoding', () => {
+test('static headers are sent; our own win, except for the accepted encoding', () => {
   const built = (staticHeaders: Record<string, string>, traceparent?: string) =>
     buildRequest({ ...request, staticHeaders, ...(traceparent === undefined ? {} : { traceparent }) }, '1')
       .headers;
@@ -116,7 +116,7 @@ test('static headers go along; the own ones win, but for the accepted encoding',
   expect(built({})).not.toHaveProperty('traceparent');
 });
 
-test('an examination sends a request without signature, or with that of another one', () => {
+test('an examination can send a request unsigned, or signed as another one', () => {
   const {
     'x-service-signature': service,
     'webhook-signature': standard,
@@ -156,7 +156,7 @@ describe('Retry-After', () => {
     expect(parseRetryAfter(value, now)).toBe(expected);
   });
 
-  test('a date without a zone is GMT wherever this process runs', () => {
+  test('a date without a zone is GMT, whatever the time zone of the process', () => {
     const zone = process.env.TZ;
     process.env.TZ = 'America/New_York';
     try {
@@ -170,15 +170,15 @@ describe('Retry-After', () => {
   });
 });
 
-describe('the excerpt of an answer', () => {
-  test('keeps the first kibibyte and no half character', () => {
+describe('the excerpt of a response', () => {
+  test('keeps the first kibibyte, without half a character', () => {
     const text = `${'x'.repeat(1023)}č and more`;
 
     expect(safeExcerpt(Buffer.from(text))).toBe('x'.repeat(1023));
     expect(safeExcerpt(Buffer.from('x'.repeat(5000)))).toHaveLength(1024);
   });
 
-  test('is text that a database and a terminal can take', () => {
+  test('is safe for a database and a terminal', () => {
     expect(safeExcerpt(Buffer.from([0x61, 0x00, 0xff, 0x1b, 0x5b, 0x0a, 0x62]))).toBe(
       'a\ufffd\ufffd\ufffd[\nb',
     );
@@ -197,11 +197,11 @@ describe('the excerpt of an answer', () => {
     ['text/plain; charset=', '\ufffd'],
     ['text/plain', '\ufffd'],
     [undefined, '\ufffd'],
-  ])('is read as %j says', (contentType, text) => {
+  ])('is decoded by its content type %j', (contentType, text) => {
     expect(safeExcerpt(Buffer.from([0xbe]), contentType)).toBe(text);
   });
 
-  test('never holds a control character, whatever the bytes', () => {
+  test('never contains a control character, whatever the bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 2000 }), (bytes) => {
         const excerpt = safeExcerpt(bytes) ?? '';

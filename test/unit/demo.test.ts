@@ -22,12 +22,12 @@ const sent = (seed: string, orders: number, prefix?: string) =>
   );
 
 describe('a day', () => {
-  it('is the same from the same seed, and another one from another', () => {
+  it('is the same for the same seed, and different for another', () => {
     expect(sent('monday', 30)).toBe(sent('monday', 30));
     expect(sent('monday', 30)).not.toBe(sent('tuesday', 30));
   });
 
-  it.each([1, 2, 50])('of %i orders fires every kind of event', (orders) => {
+  it.each([1, 2, 50])('with %i orders fires every event type', (orders) => {
     expect([...firedBy(stepsOf(day('any', orders))).keys()].sort()).toEqual([...eventTypeNames].sort());
   });
 
@@ -71,7 +71,7 @@ describe('waiting for deliveries', () => {
   const none = new Map([['CREATE_ORDER', 0]]);
   const why = (open: Open, came: number) => whyMissing(open, { missing: 3 - came, came, patience });
 
-  it('ends soon when nothing was ever attempted: there is no worker', async () => {
+  it('ends early if nothing was ever attempted, since there is no worker', async () => {
     const open = { waiting: 3, lastError: null };
     const { seen, result } = wait([0], open);
     expect(await result).toEqual({ delivered: none, open });
@@ -80,7 +80,7 @@ describe('waiting for deliveries', () => {
     expect(why({ waiting: 0, lastError: 'HTTP 503' }, 2)).toBe('1 delivery has not arrived: HTTP 503.');
   });
 
-  it('ends when it is told to', async () => {
+  it('ends when aborted', async () => {
     const controller = new AbortController();
     const { result } = wait([0], undefined, { signal: controller.signal, firstMs: 60_000 });
     controller.abort(new Error('Stopped.'));
@@ -88,7 +88,7 @@ describe('waiting for deliveries', () => {
   });
 });
 
-it('without a terminal its progress is a line at once, and then one every few seconds', () => {
+it('without a terminal, progress is printed at once and then every few seconds', () => {
   const shown = (intervalMs: number) => {
     const lines: string[] = [];
     const progress = progressLines((line) => lines.push(line), intervalMs);

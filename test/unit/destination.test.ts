@@ -28,20 +28,20 @@ test.each([
   ['http://localhost/', 'localhost'],
   ['http://localhost./', 'localhost.'],
   ['http://shop.localhost:3000/', 'shop.localhost'],
-])('%s never can', (url, host) => {
+])('%s may never be registered', (url, host) => {
   expect(destinationProblem(strict, url)).toMatch(
     new RegExp(`^must not lead to ${host.replaceAll('.', '\\.')}, which .+`),
   );
 });
 
-test('an exempt address may, and a name for it; our own ports never', () => {
+test('an exempt address, or its name, may be registered, except for our own ports', () => {
   expect(destinationProblem(local, 'http://127.0.0.1:9000/')).toBeNull();
   // It stands for two addresses; one exempt one is enough.
   expect(destinationProblem(local, 'http://localhost:9000/')).toBeNull();
   expect(destinationProblem(local, 'http://127.0.0.1:8080/')).toContain('127.0.0.1');
 });
 
-test('without a port the one of the scheme counts', () => {
+test("without a port, the scheme's default counts", () => {
   const endpoints = createOwnEndpoints();
   endpoints.add('127.0.0.1', 80);
   const guard = createAddressGuard(['127.0.0.0/8'], endpoints);

@@ -14,20 +14,20 @@ test.each([
   '[here](javascript:alert(1))',
   '<https://x.example/"onclick="alert(1)>',
   '&lt;script&gt;',
-])('Markdown: %s becomes no tag of its own, and no link that runs', (text) => {
+])('Markdown: %s creates no tag and no active link', (text) => {
   for (const html of [blocks(text), inline(text)]) {
     expect(html.toString()).not.toMatch(/<(?:script|img)|href="javascript:|" ?onclick=/i);
   }
 });
 
-test('Markdown: headings have anchors, lists and code are shown as such', () => {
+test('Markdown: headings get anchors, and lists and code are rendered', () => {
   expect(String(blocks(`## What's <new>\n\nTwo:\n\n- \`a<b\`\n- **b**`))).toBe(
     '<h2 id="what-s-new">What\'s &lt;new&gt;</h2>\n<p>Two:</p>\n<ul>\n<li><code>a&lt;b</code></li>\n<li><strong>b</strong></li>\n</ul>',
   );
   expect(anchor('"><script>')).toBe('script');
 });
 
-test('every text of the document is escaped on the page', () => {
+test('every text of the OpenAPI document is escaped on the page', () => {
   const schema: DocumentedSchema = {
     type: 'object',
     description: hostile,

@@ -20,14 +20,14 @@ test.each([
   ['in Base64 in a URL', encodeURIComponent(base64)],
   ['in Base64 for URLs', Buffer.from(KEY).toString('base64url')],
   ['in hexadecimal', Buffer.from(KEY).toString('hex')],
-])('is masked %s, also where it is cut off', (_, written) => {
+])('a key is masked %s, even if cut off', (_, written) => {
   const hide = withoutEchoes({ a: KEY });
   expect(hide(`before ${written} after`)).toBe('before ••• after');
   for (let length = 14; length < written.length; length += 1)
     expect(hide(written.slice(0, length)), written.slice(0, length)).toBe('•••');
 });
 
-test('its words are masked, from six characters on, and the beginning of one at the end', () => {
+test('words of six characters or more are masked, and the beginning of one at the end', () => {
   const hide = withoutEchoes({ authorization: 'Basic dXNlcjpwYXNz', twice: 'a\\\\b-c' });
   expect(hide('/login?key=dXNlcjpwYXNz#Basic')).toBe('/login?key=•••#Basic');
   expect(hide('cut dXNlcj')).toBe('cut •••');
@@ -37,7 +37,12 @@ test('its words are masked, from six characters on, and the beginning of one at 
 
 test.each([
   ['a Basic header, decoded', 'Basic c2hvcDpodW50ZXIy', 'who: shop:hunter2.', 'who: •••.'],
-  ['its password', 'Basic c2hvcDpodW50ZXIy', 'password hunter2 of shop', 'password ••• of shop'],
+  [
+    'the password of a Basic header',
+    'Basic c2hvcDpodW50ZXIy',
+    'password hunter2 of shop',
+    'password ••• of shop',
+  ],
   ['a parameter', 'Token token="T0k3nT0k3n", id=7', 'no token T0k3nT0k3n', 'no token •••'],
   ['a cookie', 'theme=dark; session=s3ss10n%2Fid', 'session s3ss10n/id is over', 'session ••• is over'],
   [
@@ -50,17 +55,17 @@ test.each([
   expect(withoutEchoes({ authorization: value })(text)).toBe(shown);
 });
 
-test('a short value is masked where it stands alone, one of two characters nowhere', () => {
+test('a short value is masked only as a word, and one of two characters not at all', () => {
   const hide = withoutEchoes({ a: 'abc', b: '42' });
   expect(hide('{"a":"abc","b":"42"} abcd xabc abc')).toBe('{"a":"•••","b":"42"} abcd xabc •••');
 });
 
-test('a tab is found as JSON writes it; the name of a scheme stays', () => {
+test('a tab is found as JSON writes it, and the name of a scheme stays', () => {
   const hide = withoutEchoes({ a: 'k1\tx9Z2q', authorization: 'Bearer dXNlcjpwYXNz' });
   expect(hide('{"a":"k1\\tx9Z2q"} Bearer token dXNlcjpwYXNz')).toBe('{"a":"•••"} Bearer token •••');
 });
 
-test('nothing else is touched', () => {
+test('other text is unchanged', () => {
   expect(withoutEchoes({})('abc')).toBe('abc');
   const text = '50% of &amp; \\u0041bc \\ % & &#1; kůň';
   expect(withoutEchoes({ a: 'something else' })(text)).toBe(text);

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { eitherSignal } from '../../src/lib/either-signal.ts';
 
-test.each([0, 1])('is aborted with the first of them, for its reason: %i', (which) => {
+test.each([0, 1])('eitherSignal() aborts with the first signal, for its reason: %i', (which) => {
   const controllers = [new AbortController(), new AbortController()];
   const { signal } = eitherSignal(controllers.map((each) => each.signal));
   expect(signal.aborted).toBe(false);
@@ -12,12 +12,12 @@ test.each([0, 1])('is aborted with the first of them, for its reason: %i', (whic
   expect([signal.aborted, signal.reason]).toEqual([true, 'first']);
 });
 
-test('is aborted from the beginning where one of them is', () => {
+test('eitherSignal() is aborted from the start if one of the signals is', () => {
   const { signal } = eitherSignal([new AbortController().signal, AbortSignal.abort('before')]);
   expect([signal.aborted, signal.reason]).toEqual([true, 'before']);
 });
 
-test('released, it leaves nothing behind on a signal that lives on', () => {
+test('release() removes its listeners', () => {
   const long = new AbortController();
   const either = eitherSignal([long.signal, new AbortController().signal]);
   expect(getEventListeners(long.signal, 'abort')).toHaveLength(1);
@@ -27,7 +27,7 @@ test('released, it leaves nothing behind on a signal that lives on', () => {
   expect(either.signal.aborted).toBe(false);
 });
 
-test('many may follow the same signal, and Node.js does not warn of a leak', async () => {
+test('many signals may follow the same one without a warning of a leak', async () => {
   const warnings: Error[] = [];
   const note = (warning: Error) => void warnings.push(warning);
   process.on('warning', note);

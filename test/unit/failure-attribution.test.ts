@@ -19,17 +19,13 @@ test.each<[string, unknown, boolean]>([
     new AggregateError([socketError('EMFILE'), socketError('ECONNREFUSED')]),
     false,
   ],
-  ['none of several is known', new AggregateError([]), false],
+  ['several errors without a known one', new AggregateError([]), false],
   [
-    'none of several is known, but the error as a whole',
+    'several errors without a known one, but known as a whole',
     Object.assign(new AggregateError([]), { code: 'EMFILE', syscall: 'connect' }),
     true,
   ],
-  [
-    'what is no error of a socket says nothing beside one',
-    new AggregateError([socketError('EMFILE'), 'x']),
-    true,
-  ],
+  ['another error beside one of a socket is ignored', new AggregateError([socketError('EMFILE'), 'x']), true],
   [
     'nor does one whose code is no text',
     new AggregateError([
@@ -51,12 +47,16 @@ test.each<[string, unknown, boolean]>([
   ['no error at all', 'EMFILE', false],
   ['looked up: decided then', new LookupError('shop.example', 'ETIMEOUT', true), true],
   ['looked up, and the name is to blame', new LookupError('shop.example', 'EMFILE', false), false],
-  ['one of several was looked up', new AggregateError([new LookupError('a', 'ETIMEOUT', true)]), true],
-])('%s', async (_, error, internal) => {
+  [
+    'several errors, with a failed lookup',
+    new AggregateError([new LookupError('a', 'ETIMEOUT', true)]),
+    true,
+  ],
+])('the failure is attributed: %s', async (_, error, internal) => {
   expect(await isInternalFailure(error, evidence)).toBe(internal);
 });
 
-test('an address that is IPv6 fails by the lack of IPv6 here', async () => {
+test('an IPv6 address fails internally if this machine has no IPv6', async () => {
   const error = socketError('EADDRNOTAVAIL', '2001:db8::1');
   expect(await isInternalFailure(error, evidence)).toBe(true);
   expect(await isInternalFailure(error, { ...evidence, hasRoute: async () => true })).toBe(false);

@@ -15,7 +15,7 @@ const said = (error: unknown) => failureMessage(error, HOST, 5_000);
 const coded = (code: string, cause?: unknown) =>
   Object.assign(new Error('https://shop.example/path?secret', { cause }), { code });
 
-describe('an answer that is no success', () => {
+describe('a response other than a success', () => {
   test.each([
     [503, 'HTTP 503 from shop.example after 212 ms'],
     [400, 'HTTP 400 from shop.example after 212 ms'],
@@ -35,7 +35,7 @@ test.each([
   [2_500, '2.5 s'],
   [1_000, '1 s'],
   [999, '999 ms'],
-])('no answer within %i ms', (timeoutMs, written) => {
+])('no response within %i ms', (timeoutMs, written) => {
   expect(timeoutMessage('shop.example', timeoutMs)).toBe(`no response from shop.example within ${written}`);
 });
 
@@ -73,7 +73,7 @@ describe('an error', () => {
     expect(said(coded(code))).toBe(message);
   });
 
-  test('of the parser, with or without a code', () => {
+  test('from the HTTP parser, with or without a code', () => {
     const unparsed = Object.assign(new Error('x'), { name: 'HTTPParserError' });
     expect(said(unparsed)).toBe(`${HOST} did not respond with valid HTTP`);
     expect(said(Object.assign(unparsed, { code: 'HPE_INVALID' }))).toBe(
@@ -81,7 +81,7 @@ describe('an error', () => {
     );
   });
 
-  test('without a code, or that is none', () => {
+  test('without a usable code', () => {
     const nothing = `connection to ${HOST} failed (unknown error)`;
     expect(said(new Error('x'))).toBe(nothing);
     expect(said(Object.assign(new Error('x'), { code: 7 }))).toBe(nothing);
@@ -90,7 +90,7 @@ describe('an error', () => {
     expect(said(undefined)).toBe(nothing);
   });
 
-  test('that wraps the one that says more', () => {
+  test('with a cause that says more is described by the cause', () => {
     expect(said(coded('UND_ERR_SOCKET', coded('ECONNRESET')))).toBe(`${HOST} reset the connection`);
     expect(said(coded('UND_ERR_SOCKET', coded('EWHATEVER')))).toBe(
       `connection to ${HOST} failed (EWHATEVER)`,
@@ -106,17 +106,17 @@ describe('an error', () => {
   });
 
   test.each(['ERR_ASSERTION', 'UND_ERR_INVALID_ARG'])(
-    'of the client itself is said without its jargon: %s',
+    'from the client itself, without its jargon: %s',
     (code) => {
       expect(said(coded(code))).toBe(`${HOST} did not respond with valid HTTP`);
     },
   );
 
-  test('that says enough itself is not looked behind', () => {
+  test('with a code that says enough is described by it, whatever the cause', () => {
     expect(said(coded('ECONNREFUSED', coded('ECONNRESET')))).toBe(`${HOST} refused the connection`);
   });
 
-  test('per address tried: the first speaks for all', () => {
+  test('for several addresses is described by the first one', () => {
     expect(said(new AggregateError([coded('ECONNREFUSED'), coded('ENETUNREACH')]))).toBe(
       `${HOST} refused the connection (2 addresses tried)`,
     );
@@ -124,22 +124,19 @@ describe('an error', () => {
   });
 });
 
-describe('a destination that is refused', () => {
+describe('a refused destination', () => {
   const refused = (host: string, address: string) =>
     failureMessage(new BlockedDestination(address, 'is in a private range'), host, 5_000);
 
-  test.each(['10.0.0.5', '10.0.0.5:8443'])(
-    'named by its address in the URL (%s): the sentence may say it',
-    (host) => {
-      expect(refused(host, '10.0.0.5')).toBe('destination 10.0.0.5 is in a private range');
-    },
-  );
+  test.each(['10.0.0.5', '10.0.0.5:8443'])('is named if it is the address in the URL: %s', (host) => {
+    expect(refused(host, '10.0.0.5')).toBe('destination 10.0.0.5 is in a private range');
+  });
 
-  test.each(['[fd00::5]', '[fd00::5]:8443'])('the same with IPv6 (%s)', (host) => {
+  test.each(['[fd00::5]', '[fd00::5]:8443'])('is named if it is the IPv6 address in the URL: %s', (host) => {
     expect(refused(host, 'fd00::5')).toBe('destination fd00::5 is in a private range');
   });
 
-  test('behind a name: the sentence keeps it', () => {
+  test('is not named if the URL has a host name', () => {
     expect(refused(HOST, '10.0.0.5')).toBe(`the address of ${HOST} is not allowed`);
   });
 });
@@ -149,11 +146,11 @@ test.each([
   ['ESERVFAIL', false, `the name server of ${HOST} does not respond properly (DNS: ESERVFAIL)`],
   ['ETIMEOUT', true, `our resolver is not responding (DNS: ETIMEOUT), so ${HOST} could not be looked up`],
   ['ELOOKUPS', true, `too many DNS lookups were queued ahead of ${HOST}`],
-])('a name that cannot be looked up: %s, internal: %s', (code, internal, message) => {
+])('a failed lookup: %s, internal: %s', (code, internal, message) => {
   expect(said(new LookupError('shop.example', code, internal))).toBe(message);
 });
 
-test('a process that stood still, and a receiver that announces for ever', () => {
+test('a stalled process, and a receiver that sends only informational responses', () => {
   expect(stallMessage(HOST, 2_449)).toBe(`this process was stalled for 2.4 s while calling ${HOST}`);
   expect(stallMessage(HOST, 851)).toBe(`this process was stalled for 900 ms while calling ${HOST}`);
   expect(informationalMessage(HOST, 10)).toBe(
@@ -161,7 +158,7 @@ test('a process that stood still, and a receiver that announces for ever', () =>
   );
 });
 
-test('an error without several of which one speaks for all speaks for itself', () => {
+test('an error for several addresses without a single one is described by its own code', () => {
   const error = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
   expect(said(error)).toBe(`${HOST} refused the connection`);
 });

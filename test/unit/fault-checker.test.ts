@@ -132,7 +132,7 @@ test.each<[string, Seen]>([
     'a last attempt as early as the end of the window asks for, after time was lost',
     { windowMs: 31_000, arrivals: [arrival(1, 50), arrival(2, 13_150), arrival(3, 29_400)] },
   ],
-])('as promised: %s', (_, seen) => {
+])('kept promise: %s', (_, seen) => {
   expect(judge(seen)).toMatchObject({ accepted: 1, violations: [] });
 });
 

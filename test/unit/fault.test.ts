@@ -76,7 +76,7 @@ test.each(table)('%s', async (_, steps, ...internal) => {
   ]).toEqual(internal);
 });
 
-test('every code of the table in code stands in the table above and in docs/deliveries.md', () => {
+test('every code in the table of the code is tested here, and documented in docs/deliveries.md', () => {
   const tested = new Set(table.flatMap(([, steps]) => steps.map(({ code }) => code)));
   const shown = readFileSync(new URL('../../docs/deliveries.md', import.meta.url), 'utf8');
   const section = /## Whose failure it is\n(.*?)(?:\n##|$)/s.exec(shown)?.[1] ?? '';
@@ -85,7 +85,7 @@ test('every code of the table in code stands in the table above and in docs/deli
   expect(Object.keys(FAULTS).filter((code) => !section.includes(`\`${code}\``))).toEqual([]);
 });
 
-test('a code that is not in the table is the receiver’s; without an address no family is known', () => {
+test('an unknown code is the receiver’s; without an address the family is unknown', () => {
   expect(faultOf({ code: 'EWHATEVER', step: 'connection' })).toBe('receiver');
   expect(faultOf({ code: 'EADDRNOTAVAIL', step: 'connection' })).toBe('internal');
 });

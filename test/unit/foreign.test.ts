@@ -81,7 +81,7 @@ test.each([
   ['convoy', convoy],
   ['outpost', outpost],
 ] as const)(
-  '%s: one with nothing of its own becomes a webhook, and nothing is named',
+  '%s: an endpoint without unknown settings becomes a webhook, without a problem',
   async (system, record) => {
     expect(read(system, record)).toEqual([expect.objectContaining(webhook)]);
   },
@@ -116,7 +116,7 @@ test.each([
     },
     ['custom_headers', 'filter', 'delivery_metadata', 'previous_secret'],
   ],
-] as const)('%s: what has no counterpart is named', async (system, record, names) => {
+] as const)('%s: settings without a counterpart are reported', async (system, record, names) => {
   expect(read(system, record)).toEqual([
     ...names.map((name) => `${name} has no counterpart`),
     expect.objectContaining(webhook),
@@ -126,11 +126,11 @@ test.each([
 test.each([
   ['svix', { ...svix, filterTypes: [] }, 'an endpoint without event types has no counterpart'],
   ['outpost', { ...outpost, topics: ['order.paid'] }, '"order.paid" has no counterpart in the map'],
-] as const)('%s: one of which nothing is left is named', async (system, record, problem) => {
+] as const)('%s: an endpoint without any usable type is reported', async (system, record, problem) => {
   expect(read(system, record)).toEqual([problem]);
 });
 
-test('a type that the map turns into nothing is named', async () => {
+test('a type that the map leaves empty is reported', async () => {
   const record = { ...svix, url: 'https://user:pass@a.example' };
   expect(linesOf('svix', [record], { types: { 'order.created': [] }, eshops: {} })).toEqual([
     {
@@ -141,7 +141,7 @@ test('a type that the map turns into nothing is named', async () => {
   ]);
 });
 
-test('a page that is not the last of its list is named, unless the next one follows', async () => {
+test('a page that is not the last of its list is reported, unless the next one follows', async () => {
   const eshops = { a: 1, b: 2 };
   const page = (appId: string, done: boolean) => ({ data: [{ ...svix, appId }], iterator: 'ep_1', done });
   const cutOff = 'is not the last page of its list: append the next one';
@@ -164,7 +164,7 @@ test('a page that is not the last of its list is named, unless the next one foll
   expect(problems('convoy', [subscriptions(true, false), anotherProject])).toEqual([[1, cutOff]]);
 });
 
-test('a record of a page that is refused is named: by its URL, or by its number there', async () => {
+test('a refused record is reported with its URL, or its number on the page', async () => {
   const records = [
     { ...svix, appId: 'a' },
     { ...svix, url: 'https://b.example', appId: 'b' },
@@ -180,14 +180,14 @@ test('a record of a page that is refused is named: by its URL, or by its number 
   ]);
 });
 
-test('an endpoint without its secret is named: its receiver would refuse what comes', async () => {
+test('an endpoint without its secret is reported, since its webhook gets a new one', async () => {
   expect(read('svix', { ...svix, secret: undefined })).toEqual([
     'comes without its secret: its webhook gets a new one',
     expect.objectContaining({ ...webhook, secret: null }),
   ]);
 });
 
-test('a header that Svix does not tell is named in a whole sentence', async () => {
+test('a header that Svix does not reveal is reported', async () => {
   const headers = { headers: {}, sensitive: ['X-Key'] };
   expect(read('svix', { ...svix, headers })[0]).toBe(
     'the value of X-Key, which Svix does not reveal, has no counterpart',
@@ -218,7 +218,7 @@ test.each([
   },
 );
 
-test('several subscriptions of one Convoy endpoint become one webhook, each customer has its own', async () => {
+test('several subscriptions of a Convoy endpoint become one webhook per customer', async () => {
   const types = {
     a: ['CREATE_ORDER' as const],
     b: ['CREATE_RETURN' as const],

@@ -53,7 +53,7 @@ async function calls(...items: readonly number[]): Promise<void> {
 }
 const items = () => sent.map((statement) => statement.items);
 
-test('a call alone is sent at once', async () => {
+test('a single call is sent at once', async () => {
   await calls(1);
   expect(items()).toEqual([[1]]);
   await sent[0]?.answer();
@@ -62,7 +62,7 @@ test('a call alone is sent at once', async () => {
   expect(settled).toEqual(new Map([[1, 2]]));
 });
 
-test('calls at the same moment share a statement, and each gets its own answer', async () => {
+test('simultaneous calls share a statement, and each gets its own result', async () => {
   await calls(1, 2, 3);
   expect(items()).toEqual([[1, 2, 3]]);
   await sent[0]?.answer();
@@ -75,7 +75,7 @@ test('calls at the same moment share a statement, and each gets its own answer',
   );
 });
 
-test('those that come while a statement is under way share the next one', async () => {
+test('calls that come during a statement share the next one', async () => {
   await calls(1);
   await calls(2);
   await calls(3);
@@ -86,7 +86,7 @@ test('those that come while a statement is under way share the next one', async 
   expect(settled.size).toBe(3);
 });
 
-test('a statement has no more than the most; the others follow', async () => {
+test('a statement has at most the limit of items; the others follow', async () => {
   await calls(1, 2, 3, 4, 5, 6);
   expect(items()).toEqual([[1, 2, 3, 4]]);
   await sent[0]?.answer();
@@ -96,10 +96,10 @@ test('a statement has no more than the most; the others follow', async () => {
   ]);
 });
 
-describe('while a statement waits for a lock', () => {
+describe('during a slow statement', () => {
   const wait = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-  test('a group that has waited 50 ms goes on a further connection', async () => {
+  test('a group that has waited 50 ms uses another connection', async () => {
     await calls(1);
     await calls(2, 3);
     await wait(49);
@@ -110,13 +110,13 @@ describe('while a statement waits for a lock', () => {
     expect([...settled.keys()]).toEqual([2, 3]);
   });
 
-  test('items for which the first group had no room go on a further connection', async () => {
+  test('items beyond the first group use another connection', async () => {
     await calls(1, 2, 3, 4, 5);
     await wait(50);
     expect(items()).toEqual([[1, 2, 3, 4], [5]]);
   });
 
-  test('at most six are under way; whichever ends first lets the next one go', async () => {
+  test('at most six statements are under way; the first to end releases the next', async () => {
     for (let item = 1; item <= 9; item += 1) {
       await calls(item);
       await wait(50);
@@ -136,25 +136,25 @@ describe('while a statement waits for a lock', () => {
   });
 });
 
-test('a statement has no more than the most by the size of its items, and one item at least', async () => {
+test('the size of a statement is limited too, to one item at least', async () => {
   call = grouped(MOST, send, { sizeOf: (item) => item });
   await calls(1, 3, 1, 9, 2);
   for (const statement of [0, 1, 2]) await sent[statement]?.answer();
   expect(items()).toEqual([[1, 3], [1], [9], [2]]);
 });
 
-describe('where groups do not wait', () => {
+describe('without waiting', () => {
   beforeEach(() => {
     call = grouped(MOST, send, { waitsMs: 0 });
   });
 
-  test('those that come while a statement is under way, or find no room in it, are sent at once', async () => {
+  test('calls during a statement, or beyond its limit, are sent at once', async () => {
     await calls(1);
     await calls(2, 3, 4, 5, 6);
     expect(items()).toEqual([[1], [2, 3, 4, 5], [6]]);
   });
 
-  test('at most six are under way, however long that lasts; whichever ends first lets the next one go', async () => {
+  test('at most six statements are under way, however long; the first to end releases the next', async () => {
     for (let item = 1; item <= 8; item += 1) await calls(item);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(items()).toHaveLength(6);
@@ -163,11 +163,11 @@ describe('where groups do not wait', () => {
   });
 });
 
-describe('a statement that fails', () => {
+describe('a failed statement', () => {
   const refused = (message: string, code = '22P02') =>
     Object.assign(new postgres.PostgresError(message), { message, code });
 
-  test('because the server refused it is repeated for each item alone: a bad one fails for itself', async () => {
+  test('is repeated item by item if the server refused it, and only bad items fail', async () => {
     await calls(1, 2, 3);
     await sent[0]?.fail(refused('a broken value'));
     expect(items().slice(1)).toEqual([[1], [2], [3]]);
@@ -183,28 +183,28 @@ describe('a statement that fails', () => {
     );
   });
 
-  test('for one item alone is not repeated', async () => {
+  test('is not repeated for a single item', async () => {
     await calls(1);
     await sent[0]?.fail(refused('a broken value'));
     expect(sent).toHaveLength(1);
     expect(settled).toEqual(new Map([[1, 'a broken value']]));
   });
 
-  test('because it took too long fails for all: many more would only take longer', async () => {
+  test('fails all items after a time-out, since repeating them would take longer', async () => {
     await calls(1, 2);
     await sent[0]?.fail(refused('canceled by the time limit', '57014'));
     expect(sent).toHaveLength(1);
     expect([...settled.values()]).toEqual(['canceled by the time limit', 'canceled by the time limit']);
   });
 
-  test('because its connection was lost fails for all: it may have been executed', async () => {
+  test('fails all items if its connection was lost, since it may have been executed', async () => {
     await calls(1, 2);
     await sent[0]?.fail(new Error('CONNECTION_CLOSED'));
     expect(sent).toHaveLength(1);
     expect([...settled.values()]).toEqual(['CONNECTION_CLOSED', 'CONNECTION_CLOSED']);
   });
 
-  test('lets the next one go', async () => {
+  test('releases the next one', async () => {
     await calls(1);
     await calls(2);
     await sent[0]?.fail(new Error('CONNECTION_CLOSED'));

@@ -75,7 +75,7 @@ async function client({ url }: HttpServer) {
   };
 }
 
-test('an idle connection is kept for as long as promised, and not longer', async () => {
+test('an idle connection is kept as long as announced, and no longer', async () => {
   const kept = await client(await start());
   await kept.ask();
   expect(kept.text()).toMatch(/keep-alive: timeout=75/i);
@@ -86,7 +86,7 @@ test('an idle connection is kept for as long as promised, and not longer', async
   await until('the end', async () => short.ended());
 });
 
-test('at the greatest number of connections the longest idle one is closed for a new one', async () => {
+test('at the limit, the longest idle connection is closed for a new one', async () => {
   const running = await start({ maxConnections: 3 });
   const [first, second, third] = [await client(running), await client(running), await client(running)];
   for (const each of [first, second, third, first]) expect(await each.ask()).toBe(true);
@@ -99,7 +99,7 @@ test('at the greatest number of connections the longest idle one is closed for a
   expect(await third.ask()).toBe(true);
 });
 
-test('if all of them are busy the new one is closed, and when one has gone there is room', async () => {
+test('at the limit, a new connection is closed if all are busy; afterwards there is room', async () => {
   const running = await start({ maxConnections: 3 });
   const busy = [await client(running), await client(running), await client(running)];
   for (const each of busy) each.send('/slow');
@@ -116,26 +116,23 @@ test('if all of them are busy the new one is closed, and when one has gone there
 test.each([
   ['/slow', /connection: close/i],
   ['/long', /begun/],
-])(
-  'a stop closes idle connections at once, and those of requests to %s with their responses',
-  async (path, head) => {
-    const running = await start();
-    const [idle, busy] = [await client(running), await client(running)];
-    await idle.ask();
-    busy.send(path);
-    await until('the request', async () => slow === 1);
+])('a stop closes idle connections at once, and those of %s after their response', async (path, head) => {
+  const running = await start();
+  const [idle, busy] = [await client(running), await client(running)];
+  await idle.ask();
+  busy.send(path);
+  await until('the request', async () => slow === 1);
 
-    const stopped = running.close().then(() => 'stopped');
-    await until('the end of the idle one', async () => idle.ended());
-    expect(busy.ended()).toBe(false);
-    const began = performance.now();
-    answerSlow();
+  const stopped = running.close().then(() => 'stopped');
+  await until('the end of the idle one', async () => idle.ended());
+  expect(busy.ended()).toBe(false);
+  const began = performance.now();
+  answerSlow();
 
-    await stopped;
-    await until('the answer', async () => busy.ended());
-    expect(busy.answers()).toBe(1);
-    expect(busy.text()).toMatch(head);
-    // Long before it would have been cut off, after ten seconds.
-    expect(performance.now() - began).toBeLessThan(5_000);
-  },
-);
+  await stopped;
+  await until('the answer', async () => busy.ended());
+  expect(busy.answers()).toBe(1);
+  expect(busy.text()).toMatch(head);
+  // Long before it would have been cut off, after ten seconds.
+  expect(performance.now() - began).toBeLessThan(5_000);
+});

@@ -25,7 +25,7 @@ const NOT_UTF8 = 'has bytes that are not UTF-8';
 const NOT_JSON = 'is not JSON: write one whole object per line, as jq -c . does';
 const UNCLOSED = 'has a quote that is not closed, or text after one that is';
 
-test('CSV: quotes, line breaks and commas within them, JSON, empty fields and lines, a mark of its encoding', async () => {
+test('CSV: quotes, line breaks, commas, JSON, empty fields and lines, and a byte order mark are read', async () => {
   const text =
     `${BOM}url, note ,active\r\n` +
     '"a,b","one\r\ntwo ""three""",true\r\n\r\nc "d",,\nlast,"",false,\n"x\r","",';
@@ -37,26 +37,26 @@ test('CSV: quotes, line breaks and commas within them, JSON, empty fields and li
   ]);
 });
 
-test('CSV: a quoted field may have many lines, but not without end', async () => {
+test('CSV: a quoted field may have 500 lines, not more', async () => {
   const lines = (count: number) => Array.from({ length: count }, () => 'x').join('\n');
   expect(await read(`url,note\na,"${lines(500)}"\n`)).toEqual([[2, { url: 'a', note: lines(500) }]]);
   expect((await read(`url,note\na,"${lines(501)}"\n`))[0]).toEqual([2, UNCLOSED]);
 });
 
-test('a table in UTF-16 is refused with its cause', async () => {
+test('a UTF-16 file is refused with the reason', async () => {
   const file = join(folder, 'utf-16');
   await writeFile(file, Buffer.from(`${BOM}url,note\na,b\n`, 'utf16le'));
   expect(await readImport(file, fields)).toEqual([{ line: 1, problem: NOT_UTF8 }]);
 });
 
-test('CSV: bytes that are not UTF-8 cost their line', async () => {
+test('CSV: only a line with invalid UTF-8 is refused', async () => {
   expect(await read('url,note\na,\ufffd\nb,c\n')).toEqual([
     [2, NOT_UTF8],
     [3, { url: 'b', note: 'c' }],
   ]);
 });
 
-test('CSV: a quote that is not closed costs its line, whether another follows or none', async () => {
+test('CSV: only a line with an unclosed quote is refused, with or without another quote after it', async () => {
   expect(await read('url,note\na,"b\nc,"d"\ne,f\ng,"h\ni,j\n')).toEqual([
     [2, UNCLOSED],
     [3, { url: 'c', note: 'd' }],
@@ -88,11 +88,11 @@ test.each([
     'https://a.example,whsec_a\nc,d\n',
     'is neither JSON nor a header line: columns are url, note, active',
   ],
-])('CSV: %s are refused, and with them the file', async (_, text, problem) => {
+])('CSV: %s are refused, with the whole file', async (_, text, problem) => {
   expect(await read(text)).toEqual([[1, problem]]);
 });
 
-test('NDJSON: what is no JSON or not UTF-8 costs its line', async () => {
+test('NDJSON: only lines with invalid JSON or UTF-8 are refused', async () => {
   expect(await read('{"a":1}\n{\n\n{"b":"\ufffd"}\n{"c":2}')).toEqual([
     [1, { a: 1 }],
     [2, NOT_JSON],
@@ -101,7 +101,7 @@ test('NDJSON: what is no JSON or not UTF-8 costs its line', async () => {
   ]);
 });
 
-test('a file that is too large, missing or a folder is refused as a whole', async () => {
+test('a file that is too large or missing, or a folder, is refused', async () => {
   const large = join(folder, 'large');
   await writeFile(large, '');
   await truncate(large, 64 * 1024 * 1024 + 1);
@@ -112,28 +112,25 @@ test('a file that is too large, missing or a folder is refused as a whole', asyn
   await expect(readImport(folder, fields)).rejects.toThrow(/cannot be read: EISDIR/);
 });
 
-test('CSV: a field that is not JSON is reported as such, and nothing of lines of JSON; a spreadsheet writes FALSE', async () => {
+test('CSV: a field with invalid JSON is reported as such; FALSE from a spreadsheet is accepted', async () => {
   expect(await read('url,active\na,FALSE\nb,no')).toEqual([
     [2, { url: 'a', active: false }],
     [3, 'active: is not JSON'],
   ]);
 });
 
-test('CSV: a line that is cut off is not taken for one whose last fields are empty', async () => {
+test('CSV: a line cut off is refused, not read with empty fields', async () => {
   expect(await read('url,note,active\na,b,\nc,d')).toEqual([
     [2, { url: 'a', note: 'b' }],
     [3, 'has fewer fields than the header line'],
   ]);
 });
 
-test.each(['', '\n \r\n', BOM])(
-  'a file with nothing in it (%j) is not taken for one that is done',
-  async (text) => {
-    await expect(read(text)).rejects.toThrow('There is nothing to import: all lines are empty.');
-  },
-);
+test.each(['', '\n \r\n', BOM])('an empty file (%j) is refused', async (text) => {
+  await expect(read(text)).rejects.toThrow('There is nothing to import: all lines are empty.');
+});
 
-test('JSON over several lines says how it is to be written', async () => {
+test('JSON over several lines is refused with the expected form', async () => {
   expect(await read('{\n"url":1\n}')).toEqual([
     [1, NOT_JSON],
     [2, NOT_JSON],

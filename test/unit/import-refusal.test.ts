@@ -22,7 +22,7 @@ test.each([
   [`https://${'u'.repeat(300)}@a.example`, 'https://•••@a.example'],
   ['', null],
   [7, null],
-])('the URL %j is repeated as %j', (url, shown) => {
+])('the URL %j is shown as %j', (url, shown) => {
   expect(urlOf({ url })).toBe(shown);
 });
 
@@ -39,8 +39,11 @@ test('a map may begin with a byte order mark', async () => {
   });
 });
 
-test.each(['"k7n-secret"', '1.5', 'null'])('a map whose e-shop is %s is named as such', async (eshop) => {
-  await expect(mapping(`{"types":{},"eshops":{"a":${eshop}}}`)).rejects.toThrow(
-    /^The map: each customer must map to the number of an e-shop\.$/,
-  );
-});
+test.each(['"k7n-secret"', '1.5', 'null'])(
+  'a map with the e-shop %s is refused, without the value',
+  async (eshop) => {
+    await expect(mapping(`{"types":{},"eshops":{"a":${eshop}}}`)).rejects.toThrow(
+      /^The map: each customer must map to the number of an e-shop\.$/,
+    );
+  },
+);

@@ -26,7 +26,7 @@ async function endpoints(env: Record<string, string>) {
   });
 }
 
-test('the database, Temporal, its UI and the API', async () => {
+test('the database, Temporal, its UI and the API are own endpoints', async () => {
   const own = await endpoints({ HOST: '192.0.2.7', PORT: '8081' });
 
   for (const [host, port] of [
@@ -39,7 +39,7 @@ test('the database, Temporal, its UI and the API', async () => {
   }
 });
 
-test('the database behind a pooler', async () => {
+test('the database behind a pooler is an own endpoint', async () => {
   const own = await endpoints({
     DATABASE_URL: 'postgres://waybill:hidden@pooler.example:6432/waybill',
     SECRET_KEY: randomBytes(32).toString('base64'),
@@ -48,7 +48,7 @@ test('the database behind a pooler', async () => {
   expect([5_432, 5_433].map((port) => own.includes('direct.example', port))).toEqual([true, false]);
 });
 
-test('the API of another process of the instance, and where that shows its metrics', async () => {
+test("another process's API and metrics are own endpoints", async () => {
   const own = await endpoints({});
   const dataDir = await openDataDir(join(directory, 'data'));
   const metricsUrls = { api: ['http://127.0.0.1:8092'] };
@@ -60,7 +60,7 @@ describe("the operators' console", () => {
   const port = 47_111;
   const folder = () => openDataDir(join(directory, 'data'));
 
-  test('on any address of this machine, for as long as it runs', async () => {
+  test('is an own endpoint at any address of this machine, as long as it runs', async () => {
     const [one, other] = [
       await registerConsole(await folder(), port),
       await registerConsole(await folder(), port + 1),
@@ -76,7 +76,7 @@ describe("the operators' console", () => {
     expect(await readdir((await folder()).path)).toEqual([]);
   });
 
-  test('read by the instance, whichever account notes it', async () => {
+  test('is readable by the instance, whichever account registers it', async () => {
     const dataDir = await folder();
     const forget = await registerConsole(dataDir, port);
     const { mode } = await stat(dataDir.join(OPERATOR_CONSOLES));
@@ -84,7 +84,7 @@ describe("the operators' console", () => {
     await forget();
   });
 
-  test('not one that was killed; the next one no longer notes it', async () => {
+  test('is not counted once killed, and removed by the next one', async () => {
     const gone = spawn(process.execPath, ['-e', '']);
     await once(gone, 'close');
     const dataDir = await folder();
@@ -96,7 +96,7 @@ describe("the operators' console", () => {
     ]);
   });
 
-  test('what is no note is none, and without a folder nothing is noted', async () => {
+  test('is ignored in a damaged file, and not registered without a folder', async () => {
     const dataDir = await folder();
     for (const text of ['', '{', '{}', '[{"pid":0,"port":1}]']) {
       await dataDir.write(OPERATOR_CONSOLES, text);
@@ -118,7 +118,7 @@ test.each([
   ['SMTP_URL', 'smtp://mail.example', 587],
   ['SMTP_URL', 'smtps://mail.example', 465],
   ['SMTP_URL', 'smtp://waybill:hidden@mail.example:2525', 2525],
-])('what %s names: %s, at port %i', async (name, url, port) => {
+])('%s=%s makes port %i an own endpoint', async (name, url, port) => {
   const own = await endpoints({ [name]: url });
   const host = /\w+\.example/.exec(url)?.[0] ?? '';
   expect([own.includes(host, port), own.includes(host, port + 1)]).toEqual([true, false]);

@@ -5,7 +5,7 @@ import { hashPassword, verifyPassword } from '../../src/secrets/passwords.ts';
 
 const owner = { eshopId: 3, webhookId: 7 };
 
-test('a sealed secret opens under the same master key only, and not when changed', () => {
+test('a sealed secret opens only under its master key, and only unchanged', () => {
   const master = randomBytes(32);
   const keys = createKeys(master);
   const secret = newWebhookSecret();
@@ -23,14 +23,14 @@ test('a sealed secret opens under the same master key only, and not when changed
   }
 });
 
-test("a secret that is copied to another webhook's row, or another e-shop's, does not open there", () => {
+test("a sealed secret does not open in another webhook's or e-shop's row", () => {
   const keys = createKeys(randomBytes(32));
   const sealed = keys.encryptSecret('whsec_a', owner);
   expect(() => keys.decryptSecret(sealed, { ...owner, webhookId: 8 })).toThrow();
   expect(() => keys.decryptSecret(sealed, { ...owner, eshopId: 4 })).toThrow();
 });
 
-test('the key before opens what it sealed, and the present one seals', () => {
+test('a previous key opens its secrets, and the present one seals', () => {
   const [before, now] = [randomBytes(32), randomBytes(32)];
   const old = createKeys(before);
   const keys = createKeys(now, [randomBytes(32), before]);
@@ -43,7 +43,7 @@ test('the key before opens what it sealed, and the present one seals', () => {
   expect(keys.otherCheckValues).toContain(old.checkValue);
 });
 
-test('one master key gives the same keys every time, each for its own purpose', () => {
+test('a master key always gives the same keys, one for each purpose', () => {
   const master = randomBytes(32);
   const [first, second] = [createKeys(master), createKeys(master)];
   expect(second.checkValue).toBe(first.checkValue);
@@ -54,7 +54,7 @@ test('one master key gives the same keys every time, each for its own purpose', 
   expect(() => createKeys(randomBytes(31))).toThrow(RangeError);
 });
 
-test('secrets and API keys are long and never the same', () => {
+test('secrets and API keys are long and never repeat', () => {
   expect(newWebhookSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(newApiKey()).toMatch(/^wb_[\w-]{43}$/);
   expect(newWebhookSecret()).not.toBe(newWebhookSecret());

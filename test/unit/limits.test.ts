@@ -36,12 +36,12 @@ function make(some: Partial<SchedulerOptions> = {}) {
   return { limits, options, to, permits, attempts, pass };
 }
 
-test('a webhook that nobody knows gets its first limit', async () => {
+test('an unknown webhook gets the first limit', async () => {
   const { to, permits, options } = make();
   expect(await permits(to(1), 50)).toHaveLength(options.firstLimit);
 });
 
-test('a webhook that accepts gets more, and one that hangs less, down to one', async () => {
+test('the limit rises while a webhook accepts, and falls to one while it hangs', async () => {
   const { to, permits, attempts } = make();
   for (let round = 0; round < 4; round += 1) await attempts(to(1), 20, 10, true);
   expect((await permits(to(1), 100)).length).toBe(100);
@@ -49,7 +49,7 @@ test('a webhook that accepts gets more, and one that hangs less, down to one', a
   expect(await permits(to(2, 2), 5)).toHaveLength(1);
 });
 
-test('a webhook that accepts slowly gets no more than its first limit, however many it had before', async () => {
+test('a slow webhook gets no more than the first limit, however high its limit was', async () => {
   const { to, permits, attempts, options } = make();
   for (let round = 0; round < 4; round += 1) await attempts(to(1), 20, 10, true);
   expect(await attempts(to(1), 100, 14_000, true)).toBe(100);
@@ -62,14 +62,14 @@ test('a webhook that accepts slowly gets no more than its first limit, however m
   expect(await permits(to(3, 3), 100)).toHaveLength(options.firstLimit);
 });
 
-test('a webhook hangs if its attempts end by their time-out, however short that is', async () => {
+test('a webhook hangs if its attempts time out, however short the time-out is', async () => {
   const { to, permits, attempts, options } = make(settingsFor(1_000));
   await attempts(to(1), 1, 1_000, false);
   expect(await permits(to(1), 50)).toHaveLength(options.firstLimit / 2);
   expect(settingsFor(15_000)).toEqual(schedulerDefaults);
 });
 
-test('a webhook that answers at once does not hang while our own database is slow', async () => {
+test('a prompt webhook does not hang because our own database is slow', async () => {
   const { to, permits, pass, options } = make();
   for (let round = 0; round < 8; round += 1) {
     const held = await permits(to(1), 5);
@@ -85,7 +85,7 @@ test('a webhook that fails quickly keeps its limit', async () => {
   expect(await permits(to(1), 50)).toHaveLength(options.firstLimit);
 });
 
-test('a webhook that hangs takes nothing from another one of its e-shop or its host', async () => {
+test('a hanging webhook takes nothing from others of its e-shop or host', async () => {
   const { to, permits } = make();
   await permits(to(1), 20);
   expect(await permits(to(2), 1)).toHaveLength(1);
@@ -94,7 +94,7 @@ test('a webhook that hangs takes nothing from another one of its e-shop or its h
   expect(await onOneHost.permits(to(2, 2, 'one.example'), 1)).toHaveLength(1);
 });
 
-test('a webhook that hangs waits where as many hang as fill half of all places, however many their e-shops', async () => {
+test('hanging webhooks take at most half of all places, whatever their e-shops', async () => {
   const { to, permits, attempts, options } = make();
   const ids = Array.from({ length: 2 * options.attempts }, (_, index) => index + 1);
   for (const id of ids) await attempts(to(id, id), 1, 5_000, false);
@@ -107,7 +107,7 @@ test('a webhook that hangs waits where as many hang as fill half of all places, 
   expect(again.flat()).toHaveLength(options.attempts / 2);
 });
 
-test('a webhook that hangs, recovers and hangs again counts among those that hang with all that is open, or none', async () => {
+test('a webhook that hangs, recovers and hangs again counts with all its open attempts, or none', async () => {
   const { limits, to, permits, pass, options } = make();
   const half = options.attempts / 2;
   const hung: MadeRequest = { accepted: false, ms: options.hungMs };
@@ -144,7 +144,7 @@ test('beyond its first attempt a webhook shares the limit of its host', async ()
   expect(await permits(to(2, 2, 'one.example'), 1)).toHaveLength(0);
 });
 
-test('a webhook shares the limit of its host also where hundreds ask at one moment', async () => {
+test('webhooks share the limit of their host even if hundreds ask at once', async () => {
   const { to, permits, options } = make();
   const webhooks = Array.from({ length: 20 }, (_, index) => to(index, index, 'one.example'));
   const held = (await Promise.all(webhooks.map((each) => permits(each, 20)))).flat();
@@ -155,7 +155,7 @@ test('a webhook shares the limit of its host also where hundreds ask at one mome
   expect(await permits(to(50, 50, 'one.example'), 20)).toHaveLength(20);
 });
 
-test('the webhook of another e-shop gets its part of a host that one e-shop has filled, as that one ends', async () => {
+test('another e-shop’s webhook gets its part of a full host as attempts end', async () => {
   const { to, permits, attempts, options } = make();
   const [slow, neighbor] = [to(1, 1, 'one.example'), to(2, 2, 'one.example')];
   for (let round = 0; round < 4; round += 1) await attempts(slow, 20, 1_000, true);
@@ -168,7 +168,7 @@ test('the webhook of another e-shop gets its part of a host that one e-shop has 
   expect(await permits(neighbor, 20)).toHaveLength(9);
 });
 
-test('a webhook that is prompt may have many wait, though it fills the limit of its host alone', async () => {
+test('a prompt webhook may have many attempts waiting, even if it fills its host’s limit', async () => {
   const { limits, to, permits, attempts, options } = make({ claimAheadMs: 500 });
   for (let round = 0; round < 30; round += 1) await attempts(to(1), 20, 10, true);
   await permits(to(1), options.attempts / 2);
@@ -176,7 +176,7 @@ test('a webhook that is prompt may have many wait, though it fills the limit of 
   expect(limits.open()).toBe(options.attempts / 2 + 1);
 });
 
-test('a webhook that moved to another host is unknown there, whatever ends at the former one', async () => {
+test('a webhook that moves to another host is unknown there, whatever ends at the former one', async () => {
   const { limits, to, permits, attempts, options } = make();
   for (let round = 0; round < 8; round += 1) await attempts(to(1), 1, 5_000, false);
   const [former] = await permits(to(1), 1);
@@ -189,7 +189,7 @@ test('a webhook that moved to another host is unknown there, whatever ends at th
   expect(limits.open()).toBe(options.firstLimit);
 });
 
-test('a webhook whose lookups were too many is closed for a while', async () => {
+test('a webhook with too many lookups gets no permit for a while', async () => {
   const { limits, to, permits, pass, options } = make();
   const [permit] = await permits(to(1), 1);
   const closed = { ms: options.hungMs, ofReceiver: false };
@@ -201,14 +201,14 @@ test('a webhook whose lookups were too many is closed for a while', async () => 
   expect(await permits(to(1), 1)).toHaveLength(1);
 });
 
-test('an e-shop takes half of what is free, and the next one half of the rest', async () => {
+test('an e-shop takes half of the free places, and the next one half of the rest', async () => {
   const { to, permits } = make({ attempts: 40, firstLimit: 100 });
   const held = [];
   for (const eshopId of [1, 2, 3]) held.push((await permits(to(eshopId, eshopId), 60)).length);
   expect(held).toEqual([20, 10, 5]);
 });
 
-test('whose places are taken is said: those of the receiver, of its host, of its e-shop, or of all that hang', async () => {
+test('a denied permit says whether the limit of the receiver or its host is full', async () => {
   const { limits, to, permits, options } = make({ attempts: 40, claimAheadMs: 0 });
   const alone = make();
   await alone.permits(alone.to(1), 20);
@@ -247,7 +247,7 @@ test('an e-shop with one delivery does not wait behind another with hundreds', a
   expect(order.indexOf('one')).toBeLessThan(2);
 });
 
-test('who gets no permit is told to come again, later and later while nothing becomes free', async () => {
+test('a denied permit returns a growing retry delay while no place becomes free', async () => {
   const { limits, to, permits, pass } = make();
   await permits(to(1), 20);
   pass(60_000);
@@ -263,7 +263,7 @@ test('who gets no permit is told to come again, later and later while nothing be
   expect(later).toBeGreaterThanOrEqual(soon);
 });
 
-test('who gets no permit waits for a prompt receiver, and begins when a place becomes free', async () => {
+test('a caller without a permit waits for a prompt receiver, and begins once a place is free', async () => {
   const { limits, to, permits, attempts } = make({ claimAheadMs: 60_000 });
   for (let round = 0; round < 20; round += 1) await attempts(to(1), 1, 5, false);
   const held = await permits(to(1), 20);
@@ -273,7 +273,7 @@ test('who gets no permit waits for a prompt receiver, and begins when a place be
   expect(await waiting).toMatchObject({ release: expect.any(Function) });
 });
 
-test('who waits gives up at a webhook that begins to hang, without closing its e-shop', async () => {
+test('a waiting caller gives up once the webhook hangs, without closing its e-shop', async () => {
   const { limits, to, permits, attempts } = make({ claimAheadMs: 20 });
   for (let round = 0; round < 30; round += 1) await attempts(to(1), 1, 5, false);
   // Another webhook of the e-shop takes long, so that each caller sent away would delay the next for as long.
@@ -284,7 +284,7 @@ test('who waits gives up at a webhook that begins to hang, without closing its e
   expect(limits.quotas(1).eshops.get(1)).toBe(80);
 });
 
-test('who waits holds nothing once it is told to stop', async () => {
+test('an aborted caller holds no place', async () => {
   const { limits, to, permits, attempts } = make({ claimAheadMs: 60_000 });
   for (let round = 0; round < 20; round += 1) await attempts(to(1), 1, 5, false);
   const held = await permits(to(1), 20);
@@ -297,8 +297,8 @@ test('who waits holds nothing once it is told to stop', async () => {
   expect(await permits(to(1), 1)).toHaveLength(1);
 });
 
-describe('what may be claimed', () => {
-  test('of a prompt webhook as much may be claimed as begins within a moment, less what is open', async () => {
+describe('quotas', () => {
+  test('a prompt webhook’s quota is what begins within a moment, less the open attempts', async () => {
     const { limits, to, permits, attempts } = make({ claimAheadMs: 500 });
     for (let round = 0; round < 30; round += 1) await attempts(to(1), 20, 10, true);
     const before = limits.quotas(1).webhooks.get(1) ?? 0;
@@ -307,7 +307,7 @@ describe('what may be claimed', () => {
     expect(limits.quotas(1).webhooks.get(1)).toBe(before - 10);
   });
 
-  test('of a webhook that takes seconds no more may be claimed than its places, and nothing once they are taken', async () => {
+  test('a slow webhook’s quota is its free places, and 0 without any', async () => {
     const { limits, to, permits, pass } = make({ claimAheadMs: 500 });
     await permits(to(1), 15);
     pass(3_000);
@@ -316,7 +316,7 @@ describe('what may be claimed', () => {
     expect(limits.quotas(1).webhooks.get(1)).toBe(0);
   });
 
-  test('of a share of a webhook no more than that is ever open', async () => {
+  test('a share of a webhook bounds its open attempts', async () => {
     const { limits, to, permits, options } = make({ claimAheadMs: 500 });
     const half = options.firstLimit / 2;
     expect(limits.quotas(0.5).webhook).toBe(half);
@@ -330,18 +330,15 @@ describe('what may be claimed', () => {
   test.each([
     ['accepts', true],
     ['fails quickly', false],
-  ])(
-    'of a webhook that %s something may be claimed again, however many were sent away before',
-    async (_, accepted) => {
-      const { limits, to, permits } = make({ claimAheadMs: 5 });
-      const held = await permits(to(1), 200);
-      expect(limits.quotas(1).webhooks.get(1)).toBe(0);
-      for (const permit of held) permit.release({ accepted, ms: 1 });
-      expect(limits.quotas(1).webhooks.get(1)).toBeGreaterThan(0);
-    },
-  );
+  ])('a webhook that %s has a quota again, however many were denied before', async (_, accepted) => {
+    const { limits, to, permits } = make({ claimAheadMs: 5 });
+    const held = await permits(to(1), 200);
+    expect(limits.quotas(1).webhooks.get(1)).toBe(0);
+    for (const permit of held) permit.release({ accepted, ms: 1 });
+    expect(limits.quotas(1).webhooks.get(1)).toBeGreaterThan(0);
+  });
 
-  test('of webhooks about which nothing is known a little may be claimed', () => {
+  test('an unknown webhook has the first limit as its quota', () => {
     const { limits, options } = make({ claimAheadMs: 500 });
     expect(limits.quotas(1)).toEqual({
       eshop: 100,

@@ -23,14 +23,14 @@ it.each([
   '::1',
   '0:0:0:0:0:0:0:1',
   '::ffff:127.0.0.1',
-])('HOST=%s is for this machine alone', async (host) => {
+])('HOST=%s is reachable only from this machine', async (host) => {
   // Not every system has all of them; a start refuses those that it has not.
   server = await listen(app, host, 0).catch(() => undefined);
   if (server !== undefined) expect(isLoopback(server.address)).toBe(true);
   else expect(['::1', '0:0:0:0:0:0:0:1', '127.0.0.9']).toContain(host);
 });
 
-it.each(['0.0.0.0', '0', '::'])('HOST=%s is not', async (host) => {
+it.each(['0.0.0.0', '0', '::'])('HOST=%s is reachable from other machines', async (host) => {
   server = await listen(app, host, 0).catch(() => undefined);
   if (server !== undefined) expect(isLoopback(server.address)).toBe(false);
   else expect(host).toBe('::');

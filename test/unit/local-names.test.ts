@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { localNames, parseHosts } from '../../src/delivery/local-names.ts';
 import { folderOfFile } from '../support/ends.ts';
 
-test('a hosts file: names in lower case with their addresses in the order of its lines', () => {
+test('a hosts file gives names in lower case, with addresses in the order of the file', () => {
   const text = [
     '# 192.0.2.9 commented.example',
     '192.0.2.1   shop.example  Alias.Example # 192.0.2.2 after.example',
@@ -28,7 +28,7 @@ test('a hosts file: names in lower case with their addresses in the order of its
 
 const folder = await folderOfFile('waybill-hosts-');
 
-test('localhost is loopback, invalid never has an address, others are those of the file', async () => {
+test('localhost is loopback, invalid has no address, and other names are those of the file', async () => {
   const file = join(folder, 'hosts');
   await writeFile(file, '192.0.2.1 shop.example localhost\n');
   const known = localNames(file);

@@ -42,7 +42,7 @@ const failed: WatchedAttempt = {
 };
 
 describe('for machines', () => {
-  test('one JSON object per line, with the role', async () => {
+  test('a line is one JSON object, with the role', async () => {
     const { log, lines } = await logTo(false);
     logStarted(log, 'relay', { taskQueue: 'deliveries' })();
     log.debug('not at this level');
@@ -52,7 +52,7 @@ describe('for machines', () => {
     ]);
   });
 
-  test('an attempt that failed or was interrupted, and a deactivation; what is accepted has no line', async () => {
+  test('failed and interrupted attempts and deactivations have a line; accepted ones have not', async () => {
     const { log, lines } = await logTo(false);
     const watch = logDeliveries(log);
     watch.attempted(failed);
@@ -106,7 +106,7 @@ describe('for people', () => {
   });
 });
 
-describe('while thousands of deliveries wait for what is down', () => {
+describe('while thousands of deliveries fail', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -114,7 +114,7 @@ describe('while thousands of deliveries wait for what is down', () => {
     vi.useRealTimers();
   });
 
-  test('failed attempts have twenty lines per second, and one that says how many more there were', async () => {
+  test('failed attempts get twenty lines per second, then a line with the count of the rest', async () => {
     const { log, lines } = await logTo(false);
     const watch = logDeliveries(log);
     for (let index = 0; index < 1_000; index += 1) watch.attempted(failed);
@@ -127,7 +127,7 @@ describe('while thousands of deliveries wait for what is down', () => {
     expect(lines()).toHaveLength(22);
   });
 
-  test('interrupted attempts have as many of their own', async () => {
+  test('interrupted attempts have a limit of their own', async () => {
     const { log, lines } = await logTo(false);
     const watch = logDeliveries(log);
     const interruption = { deliveryId: failed.delivery.id, error: new Error('the database is unavailable') };
@@ -140,8 +140,8 @@ describe('while thousands of deliveries wait for what is down', () => {
   });
 });
 
-describe('an error', () => {
-  test('has its type, message, code, place and cause, and none of its other properties', () => {
+describe('a logged error', () => {
+  test('has type, message, code, stack and cause, but no other property', () => {
     const cause = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
     const error = Object.assign(new TypeError('no answer', { cause }), {
       input: 'planted',
@@ -157,7 +157,7 @@ describe('an error', () => {
     expect(JSON.stringify(logged)).not.toContain('planted');
   });
 
-  test('about text that cannot be parsed does not quote it', () => {
+  test('does not quote text that could not be parsed', () => {
     const thrown = (() => {
       try {
         return JSON.parse('planted');
@@ -169,18 +169,18 @@ describe('an error', () => {
     expect(JSON.stringify(loggedError(thrown))).not.toContain('planted');
   });
 
-  test('of several has all', () => {
+  test('contains all errors of an aggregate', () => {
     const several = new AggregateError([new Error('one'), new Error('other')], 'both');
     expect(loggedError(several)).toMatchObject({ errors: [{ message: 'one' }, { message: 'other' }] });
   });
 
-  test('whose causes lead back to itself has an end', () => {
+  test('ends even if its causes form a circle', () => {
     const error = new Error('round');
     error.cause = error;
     expect(JSON.stringify(loggedError(error)).match(/"message":"round"/g)).toHaveLength(5);
   });
 
-  test('that is none says only that', () => {
+  test('is not quoted if it is not an Error', () => {
     expect(JSON.stringify(loggedError('planted'))).not.toContain('planted');
   });
 });
@@ -193,13 +193,13 @@ test.each([
   ['delivery/019aa1b2-0000-7000-8000-000000000001', 'delivery/019aa1b2-0000-7000-8000-000000000001'],
   ['release/3/planted/order', 'release/3/…'],
   ['recovery/019aa1b2-0000-7000-8000-000000000002', 'recovery/019aa1b2-0000-7000-8000-000000000002'],
-])('the log names the workflow %s without the identifier of a record', async (workflowId, shown) => {
+])('the log shows the workflow %s without the identifier of a record', async (workflowId, shown) => {
   const { log, lines } = await logTo(false);
   log.child({ part: 'temporal-sdk' }).info({ workflowId }, 'Workflow failed');
   expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ workflowId: shown });
 });
 
-test('of one reason a line a minute is kept, with how many were left out', () => {
+test('onceAMinute() keeps one line per reason, with the count of the others', () => {
   let now = 0;
   const kept = onceAMinute(() => now);
   expect(kept('poll retried 1 times: connection refused')).toBe(0);

@@ -25,7 +25,7 @@ test('a bar does not begin another cell', () => {
   expect(literalCell('a|b')).toBe('`a\\|b`');
 });
 
-test("a delivery's title shows its identifier, and nothing else", () => {
+test("a delivery's title shows the identifier literally", () => {
   const title = (entityId: string) => deliveryTitle({ eventType: 'CREATE_ORDER', entityId, webhookId: 7 });
   expect(title('10001')).toBe('CREATE_ORDER 10001 → webhook 7');
   expect(title('[x](http://e.example)')).toBe('CREATE_ORDER `[x](http://e.example)` → webhook 7');

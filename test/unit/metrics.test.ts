@@ -7,12 +7,12 @@ import { repairsMade } from '../../src/reconciler/verdict.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
 import { metricsTable } from '../support/repository/metrics-table.ts';
 
-test('the table of the series is what is defined', () => {
+test('the documented table lists the defined series', () => {
   const document = readFileSync(new URL('../../docs/handbook/observe.md', import.meta.url), 'utf8');
   expect(document).toContain(`\n${metricsTable()}\n`);
 });
 
-test('what is counted starts at zero, and what is not known is not shown', async () => {
+test('counters start at zero, and unknown values are not shown', async () => {
   const samples = samplesOf(await createMetrics().registry.metrics());
   expect(sampleOf(samples, 'waybill_attempts_total', { status: '5xx' })).toBe(0);
   for (const outcome of ['delivered', 'failed', 'expired', 'canceled', 'superseded']) {
@@ -24,7 +24,7 @@ test('what is counted starts at zero, and what is not known is not shown', async
   }
 });
 
-test('the loops of the relay start at zero too', async () => {
+test('the loops of the relay start at zero', async () => {
   const metrics = createMetrics();
   countPasses(metrics);
   const samples = samplesOf(await metrics.registry.metrics());
@@ -44,7 +44,7 @@ test.each([
   expect(statusClass(status)).toBe(name);
 });
 
-test('what the reconciler may do starts at zero: each once', () => {
+test('each kind of repair starts at zero, once', () => {
   const named = repairsMade.map(({ kind, action, reason }) => `${kind} ${action} ${reason}`);
   expect(named.sort()).toEqual([
     'delivery closed canceled',

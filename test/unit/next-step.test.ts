@@ -124,7 +124,7 @@ test.each<[string, Partial<Open>, ReturnType<typeof nextStep>]>([
     { step: 'attempt', lastChance: false },
   ],
   [
-    'that one failed too: expire with an alarm',
+    'a failed last chance: expire with an alarm',
     { spent: 'windowLost', windowEndsAt: now - 1 },
     { step: 'expire', alarm: true },
   ],
@@ -132,6 +132,6 @@ test.each<[string, Partial<Open>, ReturnType<typeof nextStep>]>([
   expect(nextStep({ ...open, ...change })).toEqual(expected);
 });
 
-test("times are compared with the database's time at which they were read", () => {
+test('times are compared with the time of the database when they were read', () => {
   expect(nextStep({ ...open, readAt: now + 500 })).toEqual({ step: 'attempt', lastChance: false });
 });

@@ -37,14 +37,14 @@ const lines = [
   'Will be deactivated: 2026-11-22 13:30 UTC at the earliest',
 ];
 
-test('a warning reads alike in Slack, Mattermost and Teams', () => {
+test('a warning reads the same in Slack, Mattermost and Teams', () => {
   const text = noticeBody(warning, 'text');
   expect(shownBySlack(text).split('\n')).toEqual(lines);
   expect(shownByMattermost(text).split('\n')).toEqual(lines);
   expect(shownByTeams(noticeBody(warning, 'teams'))).toEqual(lines);
 });
 
-test('recovered: since when, and nothing of failures', () => {
+test('a recovery says since when, and nothing about failures', () => {
   expect(shownByTeams(noticeBody(recovered, 'teams'))).toEqual([
     'Webhook 7 (CREATE_ORDER and 1 more) of Tea shop has recovered',
     'Receiver: user-hook.example:8443',
@@ -59,7 +59,7 @@ test('recovered: since when, and nothing of failures', () => {
   });
 });
 
-test('neither markup nor mentions of foreign text reach a chat, nor the path of a URL', () => {
+test('foreign markup, mentions and URL paths never reach a chat', () => {
   const name = 'A & B <!channel> @here *x* `z` ~w~ _v_ u_t [y](https://evil.example) \u202e\nSecond';
   const foreign: NoticeContent = {
     ...warning,
@@ -79,7 +79,7 @@ test('neither markup nor mentions of foreign text reach a chat, nor the path of 
   for (const body of [text, card]) expect(body).not.toContain('secret-path');
 });
 
-test('the checkers refuse what the chats would not show', () => {
+test('the checkers of this test refuse active markup', () => {
   expect(() => shownBySlack('{"blocks":[]}')).toThrow();
   expect(() => shownBySlack('{"text":"<!channel>"}')).toThrow();
   expect(() => shownByMattermost('{"text":"x","Type":"system"}')).toThrow();

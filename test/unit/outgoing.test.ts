@@ -10,7 +10,7 @@ describe('with WEBHOOK_HTTPS_ONLY', () => {
   const plain = 'http://shop.example/hook';
   const refused = 'must be https: this service accepts nothing else';
 
-  test('a new and a changed URL must be https; one that stays may be what it is', () => {
+  test('a new or changed URL must be https; an unchanged one may stay', () => {
     expect(problem(plain)).toBe(refused);
     expect(problem(`${plain}s`, plain)).toBe(refused);
     expect(problem(plain, 'https://shop.example/hook')).toBe(refused);
@@ -18,17 +18,17 @@ describe('with WEBHOOK_HTTPS_ONLY', () => {
     expect(problem('HTTPS://shop.example/hook')).toBeNull();
   });
 
-  test('what may never be called is refused all the same', () => {
+  test('a forbidden address is refused too', () => {
     expect(problem('https://10.0.0.5/')).toBe('must not lead to 10.0.0.5, which is in a private range');
     expect(problem('http://10.0.0.5/', 'http://10.0.0.5/')).toMatch(/^must not lead to/);
   });
 });
 
-test('without it both are accepted', () => {
+test('without WEBHOOK_HTTPS_ONLY, http and https are accepted', () => {
   expect(configuredGuard(loadConfig({}), createOwnEndpoints())('http://shop.example/')).toBeNull();
 });
 
-test('a start behind https warns that webhooks may be http, unless they may not, or it serves no API', () => {
+test('a start behind https warns that webhooks may be http, unless they may not or there is no API', () => {
   const PUBLIC_URL = 'https://waybill.example';
   const warning = (env: Record<string, string>) => plainUrls(loadConfig(env));
   expect(warning({ PUBLIC_URL })).toContain('set WEBHOOK_HTTPS_ONLY=true');
@@ -40,7 +40,7 @@ test('a start behind https warns that webhooks may be http, unless they may not,
   expect(warning({ PUBLIC_URL, ...worker, SECRET_KEY })).toBeNull();
 });
 
-test('a start with a proxy says how far the guard goes, and no credentials', () => {
+test('a start with a proxy says what the guard covers, without credentials', () => {
   const notice = proxyNotice(loadConfig({ OUTBOUND_PROXY: 'http://waybill:secret@proxy.example:3128' }));
   expect(notice).toContain('http://proxy.example:3128. ');
   expect(notice).not.toContain('secret');

@@ -13,14 +13,14 @@ const LINES = 4_096;
 
 const directory = await folderOfFile('waybill-output-');
 
-test('lines for a full disk are dropped beyond the bound, and counted', async () => {
+test('lines for a full disk are dropped beyond the limit, and counted', async () => {
   // Never closed: the output writes what waits again and again, and other files would get the descriptor's number.
   const output = createOutput(openSync('/dev/full', 'w'));
   for (let index = 0; index < LINES; index += 1) output.write(LINE);
   expect(output.lost()).toBe(LINES - 1_024);
 });
 
-test('a reader that stopped gets the oldest lines in order once it reads again, and learns how many are missing', async () => {
+test('a reader that pauses gets the oldest lines in order, and the number of missing ones', async () => {
   const path = join(directory, 'pipe');
   execFileSync('mkfifo', [path]);
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

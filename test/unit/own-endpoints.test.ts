@@ -5,7 +5,7 @@ import { combinedResolver, createOwnEndpoints, followNames } from '../../src/del
 
 const everything = ['0.0.0.0/0', '::/0'];
 
-test('a port of this machine is an own one on every address of it', () => {
+test('a port of this machine is an own endpoint at each of its addresses', () => {
   const own = createOwnEndpoints();
   own.add('127.0.0.1', 8233);
   const mine = Object.values(networkInterfaces()).flatMap(
@@ -29,7 +29,7 @@ test('a port of this machine is an own one on every address of it', () => {
 });
 
 test.each(['0.0.0.0', '::', 'localhost'])(
-  'what listens on %s is an own endpoint on every address of this machine',
+  'a server on %s is an own endpoint at every address of this machine',
   (host) => {
     const own = createOwnEndpoints();
     own.add(host, 8080);
@@ -38,7 +38,7 @@ test.each(['0.0.0.0', '::', 'localhost'])(
   },
 );
 
-test('a port of another machine is an own one there alone, by its address and by its name', async () => {
+test('a port of another machine is an own endpoint only there, by address and by name', async () => {
   const own = createOwnEndpoints();
   own.addUrl('postgres://waybill:p%40ss@Db.internal/waybill', 5432);
   own.add('10.0.0.9', 7233);
@@ -69,7 +69,7 @@ test('a port of another machine is an own one there alone, by its address and by
   ]);
 });
 
-test('a name that leads to this machine makes its port an own one on every address', async () => {
+test('a name that leads to this machine makes its port an own endpoint at every address', async () => {
   const own = createOwnEndpoints();
   own.add('postgres', 5432);
   const stop = followNames(own, async () => [{ address: '127.0.0.1' }]);
@@ -78,7 +78,7 @@ test('a name that leads to this machine makes its port an own one on every addre
   stop();
 });
 
-test('what another process lists counts for as long as it does', () => {
+test('ports of another process count as long as it lists them', () => {
   const listed: number[] = [];
   const own = createOwnEndpoints(() => listed);
   expect(own.includes('127.0.0.1', 8080)).toBe(false);
@@ -88,7 +88,7 @@ test('what another process lists counts for as long as it does', () => {
   expect(own.includes('localhost', 8080)).toBe(false);
 });
 
-test('the guard refuses them whatever is exempt, and nothing else then', () => {
+test('the guard refuses own endpoints whatever is exempt, and then nothing else', () => {
   const own = createOwnEndpoints();
   own.add('127.0.0.1', 8233);
   own.add('db.internal', 5432);
@@ -122,11 +122,11 @@ test.each([
   expect(destinationProblem(createAddressGuard([], own), url)).toBe(problem);
 });
 
-test('registering a name for loopback is allowed where one of its addresses is exempt', () => {
+test('a name for loopback may be registered if one of its addresses is exempt', () => {
   expect(destinationProblem(createAddressGuard(['::1/128']), 'http://localhost:9000/')).toBeNull();
 });
 
-test('a URL adds its own port before the usual one, and nothing where it has no host', () => {
+test('a URL adds its own port, or else the default, and nothing without a host', () => {
   const own = createOwnEndpoints();
   own.addUrl('postgres://db.internal:15432/waybill', 5432);
   own.addUrl('postgres:///waybill', 5432);
@@ -137,7 +137,7 @@ test('a URL adds its own port before the usual one, and nothing where it has no 
   expect(own.names()).toEqual([{ name: 'db.internal', ports: [15_432] }]);
 });
 
-test('names are looked up again every half minute until this is stopped; one that cannot be found holds up no other', async () => {
+test('names are looked up every half minute until stopped; a failed lookup delays no other', async () => {
   vi.useFakeTimers();
   try {
     const own = createOwnEndpoints();
@@ -162,7 +162,7 @@ test('names are looked up again every half minute until this is stopped; one tha
   }
 });
 
-test('behind a balancer that rotates: where a name led a while ago is public; its few of the moment are not all that it has', async () => {
+test('addresses of a name behind a rotating balancer count for about ten minutes', async () => {
   vi.useFakeTimers();
   try {
     const own = createOwnEndpoints();
@@ -190,7 +190,7 @@ test('behind a balancer that rotates: where a name led a while ago is public; it
   }
 });
 
-test('a name has the addresses of every way of looking it up; if none answers, they are unknown', async () => {
+test('a name has the addresses of all resolvers; if none answers, they are unknown', async () => {
   const says = (address: string) => async () => [{ address }];
   const fails = async () => {
     throw new Error('ENOTFOUND');

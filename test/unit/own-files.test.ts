@@ -32,15 +32,15 @@ const refused = async (checked: Promise<void>) => {
   return await checked.catch(String);
 };
 
-describe('a start in a folder', () => {
-  it('of our own is made, whatever its other files are', async () => {
+describe('a start', () => {
+  it('accepts our own folder, whatever else it contains', async () => {
     await writeFile(join(path, 'letter.txt'), '');
     await chmod(path, 0o755);
     await requireOwnFolder(path, undefined);
     expect(await mode(path)).toBe(0o755);
   });
 
-  it('of another user is refused, with path, owner, mode and the ways out', async () => {
+  it('refuses another user’s folder, with path, owner, mode and remedies', async () => {
     // To somebody else who is not root, our folder is another user's.
     const me = ME === 0 ? STRANGER : ME + 1;
     if (ME === 0) await chown(path, STRANGER + 1, STRANGER + 1);
@@ -54,7 +54,7 @@ describe('a start in a folder', () => {
   it
     .runIf(IS_ROOT)
     .each(['secret-key', 'postgres-password', 'postgres', 'postgres/postgresql.auto.conf', 'postgres-new'])(
-    'with another user’s %s is refused',
+    'refuses another user’s %s',
     async (name) => {
       await chown(join(path, name), STRANGER, STRANGER);
       expect(await refused(requireOwnFolder(path, undefined))).toContain(
@@ -67,7 +67,7 @@ describe('a start in a folder', () => {
     },
   );
 
-  it.runIf(IS_ROOT)('behind another user’s link is refused', async () => {
+  it.runIf(IS_ROOT)('refuses a folder behind another user’s link', async () => {
     const link = join(directory, 'link');
     await symlink(path, link);
     await requireOwnFolder(link, undefined);
@@ -79,7 +79,7 @@ describe('a start in a folder', () => {
     );
   });
 
-  it('that others can write is closed if it is the instance’s alone, and else refused', async () => {
+  it('closes a folder that others can write if it is the instance’s alone, or refuses it', async () => {
     await chmod(path, 0o777);
     await requireOwnFolder(path, undefined);
     expect(await mode(path)).toBe(0o755);
@@ -92,7 +92,7 @@ describe('a start in a folder', () => {
   });
 
   it.runIf(IS_ROOT)(
-    'in which another user plants something while it is being closed is refused',
+    'refuses a folder into which another user plants something while it is being closed',
     async () => {
       await chmod(path, 0o777);
       const planted = join(path, 'temporal');
@@ -107,14 +107,14 @@ describe('a start in a folder', () => {
     },
   );
 
-  it('with a key that others can write is refused', async () => {
+  it('refuses a key that others can write', async () => {
     await chmod(join(path, 'secret-key'), 0o622);
     expect(await refused(requireOwnFolder(path, undefined))).toContain(
       `${join(path, 'secret-key')} can be written by other users (mode 0622)`,
     );
   });
 
-  it.runIf(IS_ROOT)('that was planted ends before anything runs or changes in it', async () => {
+  it.runIf(IS_ROOT)('in a planted folder ends before anything runs or changes', async () => {
     await writeFile(join(path, 'letter.txt'), '');
     await chmod(path, 0o777);
     await chown(path, STRANGER, STRANGER);
@@ -129,7 +129,7 @@ describe('a start in a folder', () => {
   });
 });
 
-it.runIf(IS_ROOT)('a file that another user puts in place meanwhile is not read', async () => {
+it.runIf(IS_ROOT)('another user’s file is not read, even if planted later', async () => {
   const dataDir = await openDataDir(path);
   expect(await dataDir.read('secret-key')).toBe('');
   await chown(join(path, 'secret-key'), STRANGER, STRANGER);
@@ -138,7 +138,7 @@ it.runIf(IS_ROOT)('a file that another user puts in place meanwhile is not read'
   );
 });
 
-it.runIf(IS_ROOT)('root’s commands read the instance of another user', async () => {
+it.runIf(IS_ROOT)('root’s commands read another user’s instance', async () => {
   await chown(join(path, 'secret-key'), STRANGER, STRANGER);
   expect(await dataDirAt(path).read('secret-key')).toBe('');
 });

@@ -43,7 +43,7 @@ async function page(code: number, suspects = createSuspects()) {
   return { outcome, signaled, givenBack, left, answers };
 }
 
-test('an item that Temporal refuses stops none of the others, and keeps its lease, so that it is not tried again immediately', async () => {
+test('a rejected item does not stop the others, and keeps its lease', async () => {
   const { outcome, signaled, givenBack, left, answers } = await page(INVALID_ARGUMENT);
   expect(outcome).toBe(schedulerDefaults.tickMs);
   expect(left).toEqual(['Temporal rejected a signal: 5']);
@@ -52,7 +52,7 @@ test('an item that Temporal refuses stops none of the others, and keeps its leas
   expect(givenBack).toEqual([]);
 });
 
-test('while Temporal is unavailable, what did not reach it is given back', async () => {
+test('items that do not reach an unavailable Temporal are given back', async () => {
   const { outcome, signaled, givenBack, left, answers } = await page(UNAVAILABLE);
   expect(outcome).toBeInstanceOf(ServiceError);
   expect(left).toEqual([]);
@@ -61,7 +61,7 @@ test('while Temporal is unavailable, what did not reach it is given back', async
   expect([...givenBack, ...signaled].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
 });
 
-test('an item that keeps failing while others are answered is left out and named, and the others get through', async () => {
+test('an item that keeps failing while others succeed is skipped and reported', async () => {
   const suspects = createSuspects();
   for (const _ of [1, 2]) expect(await page(UNAVAILABLE, suspects)).toMatchObject({ left: [] });
   const { outcome, signaled, left } = await page(UNAVAILABLE, suspects);
@@ -71,7 +71,7 @@ test('an item that keeps failing while others are answered is left out and named
   expect(await page(UNAVAILABLE, suspects)).toMatchObject({ left: [] });
 });
 
-test('while nothing is answered, nothing is to blame', () => {
+test('no item is blamed while all fail', () => {
   const suspects = createSuspects();
   for (let tries = 0; tries < 100; tries += 1) expect(suspects.failed('5')).toBe(false);
 });

@@ -47,7 +47,7 @@ test('the reply to a query is outstanding until its last byte', () => {
   expect(pending.any).toBe(false);
 });
 
-test('of several queries sent at once, each reply is outstanding', () => {
+test('each reply to several queries sent at once is outstanding', () => {
   const pending = started();
   const query = Buffer.concat([message('B'), message('E'), message('S')]);
   pending.sent(Buffer.concat([query, query, message('Q', 'select 1\0')]));
@@ -77,7 +77,7 @@ test('the reply to a flushed description is outstanding until its description or
   expect(pending.any).toBe(false);
 });
 
-test('what a server says unasked changes nothing', () => {
+test('unsolicited messages of the server do not count', () => {
   const pending = started();
   pending.received(
     Buffer.concat([message('A', 'channel\0'), message('N', 'notice\0'), message('S', 'a\0b\0')]),
@@ -85,7 +85,7 @@ test('what a server says unasked changes nothing', () => {
   expect(pending.any).toBe(false);
 });
 
-test('the pieces in which it arrives do not matter', () => {
+test('the reply may arrive in any pieces', () => {
   const stream = Buffer.concat([
     message('T', 'columns'),
     ...Array.from({ length: 5 }, (_, index) => message('D', 'Z'.repeat(index * 7))),

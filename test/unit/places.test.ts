@@ -20,13 +20,13 @@ test('a caller that waits too long is rejected, and its work is never done', asy
   expect(done).toBe(false);
 });
 
-test('what fails gives its place back', async () => {
+test('failed work gives its place back', async () => {
   const places = createPlaces({ total: 1 }, 'No place.', 1_000);
   await expect(places.run(1, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   expect(await places.run(1, async () => 'next')).toBe('next');
 });
 
-test('of one key a hundred wait at most, any more are refused at once, and others still find a place', async () => {
+test('at most a hundred callers of one key wait; more are refused, and other keys find a place', async () => {
   const places = createPlaces({ total: 1 }, 'No place.', 60_000);
   const order: string[] = [];
   let release = () => {};
@@ -45,7 +45,7 @@ test('of one key a hundred wait at most, any more are refused at once, and other
   expect(await places.run('192.0.2.1', async () => 'again')).toBe('again');
 });
 
-test('of all keys together a thousand wait at most', async () => {
+test('at most a thousand callers wait in all', async () => {
   const places = createPlaces({ total: 1 }, 'No place.', 60_000);
   let release = () => {};
   const first = places.run(0, () => new Promise<void>((resolve) => (release = resolve)));

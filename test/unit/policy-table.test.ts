@@ -50,7 +50,7 @@ describe('the table of the default policy', () => {
 it.each([
   [{ maxRetries: 1, initialIntervalMs: 2_000 }, 'The 1 wait adds up to 2 s, inside the window of 48 h.'],
   [{ maxRetries: 2, initialIntervalMs: 250 }, 'The 2 waits add up to 625 ms, inside the window of 48 h.'],
-])('the sum of short waits is in a unit that fits: %j', (changed, message) => {
+])('short waits are added up in a fitting unit: %j', (changed, message) => {
   expect(
     policyTable({ ...defaultRetryPolicy, ...changed })
       .split('\n')
@@ -58,7 +58,7 @@ it.each([
   ).toBe(message);
 });
 
-it('attempts that would begin after the window are left out and said so', () => {
+it('attempts beyond the window are omitted, and the table says so', () => {
   const lines = policyTable({ ...defaultRetryPolicy, windowMs: 120_000 }).split('\n');
   expect(lines.filter((line) => /^\| \d/.test(line))).toHaveLength(4);
   expect(lines.at(-1)).toBe('Attempts 5 to 21 would begin after the window of 2 min and are not made.');

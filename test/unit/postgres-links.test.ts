@@ -18,7 +18,7 @@ async function unpacked(): Promise<string> {
   return folder;
 }
 
-test('missing links are made, relative, by two starts at once, and those that exist stay', async () => {
+test('missing links are created, relative, even by two starts at once; existing ones stay', async () => {
   const folder = await unpacked();
   await symlink('elsewhere', join(folder, 'native/lib/libpq.so'));
   await Promise.all([makeLinks(folder), makeLinks(folder)]);
@@ -28,7 +28,7 @@ test('missing links are made, relative, by two starts at once, and those that ex
   expect(await readFile(join(folder, 'native/lib/libpq.so.5'), 'utf8')).toBe('the library');
 });
 
-test('where they cannot be made, one sentence says so', async () => {
+test('a failure to create them is reported in one sentence', async () => {
   const folder = await unpacked();
   await rm(join(folder, 'native/lib'), { recursive: true });
   await expect(makeLinks(folder)).rejects.toThrow(

@@ -59,7 +59,7 @@ test.each<[TrackedKind, WorkflowFound, Due, string | null]>([
   }
 });
 
-test('repairs are counted by kind, action and reason, and said in a sentence', () => {
+test('repairs are counted by kind, action and reason, and summarized in a sentence', () => {
   expect(countsOf([])).toEqual([]);
   const lost = { kind: 'delivery', action: 'startedAgain', reason: 'missing' } as const;
   const ended = { kind: 'delivery', action: 'closed', reason: 'terminated' } as const;

@@ -5,7 +5,7 @@ import { usefulHeaders } from '../../src/delivery/response-headers.ts';
 
 const asItIs = (text: string) => text;
 
-test('those that help, and none that may be confidential', () => {
+test('useful headers are shown, confidential ones are not', () => {
   expect(
     usefulHeaders(
       {
@@ -19,7 +19,7 @@ test('those that help, and none that may be confidential', () => {
   ).toEqual({ 'content-type': 'text/html', location: 'https://shop.example/' });
 });
 
-test('several values are one, long ones are cut, control characters are taken out', () => {
+test('several values are joined, long ones cut, and control characters removed', () => {
   const shown = usefulHeaders(
     {
       allow: ['GET', 'PUT'],
@@ -31,7 +31,7 @@ test('several values are one, long ones are cut, control characters are taken ou
   expect(shown).toEqual({ allow: 'GET, PUT', server: '\ufffd[31mNginx\ufffd ž', via: `${'x'.repeat(500)}…` });
 });
 
-test('a secret that would be cut in two is taken out whole', () => {
+test('a secret that would be cut in two is masked as a whole', () => {
   const secret = 'sk_live_0123456789abcdef0123456789abcdef';
   const location = `https://shop.example/?r=${'x'.repeat(450)}&k=${secret}&more=${'y'.repeat(100)}`;
   const shown = usefulHeaders({ location }, withoutEchoes({ 'X-Gateway-Key': secret }));

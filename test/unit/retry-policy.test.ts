@@ -10,7 +10,7 @@ import {
   waits,
 } from '../../src/domain/retry-policy.ts';
 
-test('the default policy: 20 retries whose waits grow by half and fit 48 hours', () => {
+test('the default policy has 20 retries, whose waits grow by half and fit 48 hours', () => {
   const all = waits(defaultRetryPolicy);
   expect(all).toHaveLength(20);
   expect(maxAttempts(defaultRetryPolicy)).toBe(21);
@@ -27,7 +27,7 @@ const someIds = Array.from(
 );
 
 describe('each wait', () => {
-  test('is 90 to 100 % of the planned one, the same wherever it is computed', () => {
+  test('is 90 to 100 % of the planned one, the same wherever computed', () => {
     for (const [index, planned] of waits(defaultRetryPolicy).entries()) {
       const wait = jitteredWait(defaultRetryPolicy, deliveryId, index + 1);
       expect(wait).toBe(jitteredWait({ ...defaultRetryPolicy }, deliveryId, index + 1));
@@ -38,7 +38,7 @@ describe('each wait', () => {
   });
 
   test.each([1, 2, 20])(
-    'of deliveries that failed together, after attempt %i, is spread evenly',
+    'is spread evenly among deliveries that failed together, after attempt %i',
     (number) => {
       const planned = waitAfterAttempt(defaultRetryPolicy, number);
       const tenths = someIds.map((id) =>
@@ -52,7 +52,7 @@ describe('each wait', () => {
     },
   );
 
-  test('grows where the coefficient is at least 1.2', () => {
+  test('grows if the coefficient is at least 1.2', () => {
     const policy = { ...defaultRetryPolicy, coefficient: 1.2 };
     for (const id of someIds.slice(0, 100)) {
       const all = waits(policy).map((_, index) => jitteredWait(policy, id, index + 1));
@@ -106,7 +106,7 @@ describe('the next attempt', () => {
     expect(nextAttempt({ ...policy, maxRetries: 3 }, { ...failed, number: 4 }).at).toBeNull();
   });
 
-  test('whatever the policy and the receiver, no delivery gets more attempts than allowed, none after its window', () => {
+  test('no policy or receiver leads to more attempts than allowed, or to one after the window', () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -142,7 +142,7 @@ describe('the next attempt', () => {
   });
 });
 
-describe('time that an outage took', () => {
+describe('time lost to an outage', () => {
   const window = defaultRetryPolicy.windowMs;
   const hour = 3_600_000;
   type Failure = Parameters<typeof nextAttempt>[1];
@@ -151,18 +151,18 @@ describe('time that an outage took', () => {
     return nextAttempt(defaultRetryPolicy, { ...others, ...failure });
   };
 
-  test('without an outage nothing is shortened', () => {
+  test('shortens nothing if there was none', () => {
     const at = 30.8 * hour + jitteredWait(defaultRetryPolicy, deliveryId, 20);
     expect(failedAfter({ number: 20, now: 30.8 * hour })).toEqual({ at });
   });
 
-  test('four hours lost before the 20th attempt: the 21st comes before the end of the window', () => {
+  test('four hours lost before the 20th attempt: the 21st still comes within the window', () => {
     const { at } = failedAfter({ number: 20, now: 34.8 * hour, lateInAllMs: 4 * hour });
     expect(at).toBeGreaterThan(window - 60_000);
     expect(at).toBeLessThanOrEqual(window);
   });
 
-  test('the last attempt keeps room for its time-out, though no more than a twentieth of a short window', () => {
+  test('the last attempt keeps room for its time-out, at most a twentieth of a short window', () => {
     const short = { ...defaultRetryPolicy, initialIntervalMs: 1_000, coefficient: 2, windowMs: 100_000 };
     const lost = { deliveryId, number: 6, now: 70_000, windowEndsAt: 100_000 };
     const next = (attemptTimeoutMs: number) =>
@@ -171,18 +171,18 @@ describe('time that an outage took', () => {
     expect(next(50_000)).toEqual({ at: 95_000 });
   });
 
-  test('no room left for the shortest wait: the retries are over, and the receiver is not to blame', () => {
+  test('without room for the shortest wait retries end, and the receiver is not to blame', () => {
     const lost = { number: 5, now: window - 1_000 };
     expect(failedAfter({ ...lost, lateInAllMs: 47 * hour })).toEqual({ at: null, internal: true });
     expect(failedAfter(lost)).toEqual({ at: null, internal: false });
   });
 
-  test('a Retry-After is honored all the same', () => {
+  test('a Retry-After is still honored', () => {
     const patient = { retryAfterMs: 2 * hour, lateInAllMs: 39 * hour };
     expect(failedAfter({ number: 5, now: 40 * hour, ...patient })).toEqual({ at: 42 * hour });
   });
 
-  test('whenever we were down, a delivery that has an hour left gets all 21 attempts, in the window', () => {
+  test('a delivery with an hour left gets all 21 attempts, whenever the outage was', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),
@@ -207,7 +207,7 @@ describe('time that an outage took', () => {
   });
 });
 
-test('a planned wait longer than the window becomes the whole window and never less, so that it does not fit', () => {
+test('a planned wait beyond the window becomes the whole window, and so does not fit', () => {
   const policy = { ...defaultRetryPolicy, initialIntervalMs: 40, coefficient: 50, windowMs: 60_000 };
   for (let lot = 0; lot < 100; lot += 1) expect(jitteredWait(policy, `delivery ${lot}`, 3)).toBe(60_000);
 });

@@ -30,16 +30,19 @@ async function imported(before: (value: unknown) => void) {
   return { printed: printed.join('\n'), ended };
 }
 
-test.each(['SIGINT', 'SIGTERM'] as const)('%s in the middle of a line, which is finished', async (name) => {
-  const { printed, ended } = await imported((value) => {
-    if (value === 'b') process.emit(name);
-  });
-  for (const key of ['key-a', 'key-b']) expect(printed).toContain(key);
-  expect(printed).not.toContain('key-c');
-  expect(ended).toContain('Stopped.');
-});
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s in the middle of a line: the line is finished and printed',
+  async (name) => {
+    const { printed, ended } = await imported((value) => {
+      if (value === 'b') process.emit(name);
+    });
+    for (const key of ['key-a', 'key-b']) expect(printed).toContain(key);
+    expect(printed).not.toContain('key-c');
+    expect(ended).toContain('Stopped.');
+  },
+);
 
-test('a failure in the middle', async () => {
+test('a failure in the middle of a file: earlier lines are printed', async () => {
   const { printed, ended } = await imported((value) => {
     if (value === 'b') throw new Error('the database is unavailable');
   });
@@ -50,7 +53,7 @@ test('a failure in the middle', async () => {
 test.each([
   ['import-webhooks', '-', '--dry-run'],
   ['examine', '1'],
-])('%s without an instance is one sentence', async (...args) => {
+])('%s without an instance fails with one sentence', async (...args) => {
   expect(await triedWaybill(args, {})).toEqual({
     code: 1,
     printed: '',

@@ -55,7 +55,7 @@ describe('a workflow is started at once', () => {
     for (const { end } of [again, ...calls]) end();
   });
 
-  test('unless many attempts were begun within a second, and again after a quiet one', () => {
+  test('unless many attempts began within a second, and again after a quiet one', () => {
     const { now, pass } = clock();
     const starts = createStarts(options, now);
     const attempts = (count: number) => {
@@ -74,7 +74,7 @@ describe('a workflow is started at once', () => {
     expect(starts.hasRoom()).toBe(true);
   });
 
-  test('at a steady pace of few attempts a second, for as long as it lasts', () => {
+  test('at a steady pace of few attempts a second', () => {
     const { now, pass } = clock();
     const starts = createStarts(options, now);
     for (let second = 0; second < 10; second += 1) {
@@ -84,7 +84,7 @@ describe('a workflow is started at once', () => {
     }
   });
 
-  test('after a pause, however many attempts were made before it', () => {
+  test('after a pause, however many attempts were made before', () => {
     const { now, pass } = clock();
     const starts = createStarts({ ...options, calmPerSecond: 0 }, now);
     starts.attempted();
@@ -94,7 +94,7 @@ describe('a workflow is started at once', () => {
     expect(starts.hasRoom()).toBe(true);
   });
 
-  test('unless Temporal leaves a start without an answer, even if it has answered others', async () => {
+  test('unless a start is left unanswered by Temporal, even if others are answered', async () => {
     const { now, pass } = clock();
     const starts = createStarts(options, now);
     const silent = begin(starts);
@@ -109,7 +109,7 @@ describe('a workflow is started at once', () => {
     expect(starts.hasRoom()).toBe(true);
   });
 
-  test('unless the last starts failed without an answer, until Temporal answers something', async () => {
+  test('unless the last starts failed without an answer, until Temporal answers', async () => {
     const { now, pass } = clock();
     const starts = createStarts(options, now);
     await expect(starts.start(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
@@ -127,14 +127,14 @@ describe('precedence', () => {
     return { ...time, precedence: createPrecedence(options.patienceMs, time.now) };
   };
 
-  test('fresh ones, retries and undelivered ones wait for nobody', () => {
+  test('fresh, retry and undelivered wait for no other class', () => {
     const { precedence } = precedenceAt();
     for (const name of ['fresh', 'retry', 'bulk', 'recovered'] as const) precedence.claimed(name, true);
     for (const name of ['fresh', 'retry', 'undelivered'] as const)
       expect(precedence.mayClaim(name)).toBe(true);
   });
 
-  test('imports and recoveries wait while others are left, but not for ever', () => {
+  test('bulk and recovered wait while others are left, but not for ever', () => {
     const { pass, precedence } = precedenceAt();
     // No claim has been made yet.
     expect(precedence.mayClaim('bulk')).toBe(false);
@@ -152,7 +152,7 @@ describe('precedence', () => {
     expect(precedence.mayClaim('bulk')).toBe(false);
   });
 
-  test('a class that has waited long enough and finds no room has not had its turn', () => {
+  test('a class that has waited long enough keeps its turn if there is no room', () => {
     const { pass, precedence } = precedenceAt();
     precedence.claimed('fresh', true);
     expect(precedence.mayClaim('bulk')).toBe(false);
@@ -161,7 +161,7 @@ describe('precedence', () => {
     expect(precedence.mayClaim('bulk')).toBe(true);
   });
 
-  test('delivered ones come after every attempt of fresh ones, retries and imports, however long they wait', () => {
+  test('delivered waits for every attempt of fresh, retry and bulk, however long', () => {
     const { pass, precedence } = precedenceAt();
     for (const name of ['fresh', 'retry', 'bulk'] as const) precedence.claimed(name, false);
     expect(precedence.mayClaim('delivered')).toBe(true);
@@ -175,7 +175,7 @@ describe('precedence', () => {
     expect(precedence.mayClaim('delivered')).toBe(true);
   });
 
-  test('a class is empty once a claim has left nothing, until some may be left again', () => {
+  test('a class is empty once a claim has left nothing, until more may be left', () => {
     const { precedence } = precedenceAt();
     expect(precedence.isEmpty('fresh')).toBe(false);
     precedence.claimed('fresh', false);
@@ -187,7 +187,7 @@ describe('precedence', () => {
     }
   });
 
-  test('how long a class has been claimed without a break', () => {
+  test('claimingMs() is the time for which a class has been claimed without a break', () => {
     const { pass, precedence } = precedenceAt();
     expect(precedence.claimingMs('retry')).toBe(0);
     precedence.claimed('retry', false);
@@ -208,7 +208,7 @@ describe('precedence', () => {
   });
 });
 
-test('the loop of delivered ones pauses longer in a burst, the longer their starts take', async () => {
+test('the loop of delivered pauses longer in a burst, the longer its starts take', async () => {
   const START_MS = 20;
   const precedence = createPrecedence(options.patienceMs);
   for (const name of ['fresh', 'retry', 'bulk', 'delivered'] as const) precedence.claimed(name, false);

@@ -12,7 +12,7 @@ beforeEach(async () => {
   directory = await folderOfTest('waybill-secrets-');
 });
 
-it('takes a value without its line break from the file; all else stays', async () => {
+it('a value is read from its file without the line break, and other variables stay', async () => {
   const file = join(directory, 'key');
   await writeFile(file, 'confidential\n');
   const env = { SECRET_KEY_FILE: file, DATABASE_URL: 'postgres://here', PORT: '1', PORT_FILE: 'unread' };
@@ -23,7 +23,7 @@ it('takes a value without its line break from the file; all else stays', async (
   });
 });
 
-it('refuses in one sentence a file that is missing, and a variable that is set both ways', () => {
+it('a missing file, and a variable that is set both ways, are refused in one sentence', () => {
   const file = join(directory, 'none');
   expect(() => withSecretFiles({ SMTP_URL_FILE: file })).toThrow(
     new UserError(
@@ -35,7 +35,7 @@ it('refuses in one sentence a file that is missing, and a variable that is set b
   );
 });
 
-it('names the variable of the file if its value is missing or wrong', async () => {
+it('a missing or wrong value is reported with the variable of its file', async () => {
   const file = join(directory, 'empty');
   const error = async (value: string) => {
     await writeFile(file, value);
@@ -49,7 +49,7 @@ it('names the variable of the file if its value is missing or wrong', async () =
   expect(await error('short')).toThrow(/^SECRET_KEY, from SECRET_KEY_FILE, must be 32 bytes in base64/);
 });
 
-it('never shows the variable, which may hold the value by mistake, and reads nothing but files', () => {
+it('the variable’s value is never shown, and only files are read', () => {
   const error = (value: string) => {
     try {
       withSecretFiles({ DATABASE_URL_FILE: value });
@@ -63,7 +63,7 @@ it('never shows the variable, which may hold the value by mistake, and reads not
   expect(error('/dev/zero')).toContain('(not a file)');
 });
 
-it("leaves a collector's headers to OpenTelemetry, which reads its variable itself", () => {
+it("a collector's headers are left to OpenTelemetry", () => {
   expect(withSecretFiles({ OTEL_EXPORTER_OTLP_HEADERS_FILE: '/none' })).not.toHaveProperty(
     'OTEL_EXPORTER_OTLP_HEADERS',
   );

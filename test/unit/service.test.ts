@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 /** What the servers below have in common. */
 const usual = { name: 'The server', readyTimeoutMs: 60_000, stopTimeoutMs: 1_000 } as const;
 
-it('one that stops at once fails the start at once, long before it would be too late', async () => {
+it('a server that exits at once fails the start at once', async () => {
   const failed = startService({
     ...usual,
     command: '/bin/false',
@@ -22,7 +22,7 @@ it('one that stops at once fails the start at once, long before it would be too 
   await expect(failed).rejects.toThrow(/^The server exited immediately\.$/);
 });
 
-it('a long log is put aside when its server starts, in the place of an older one; a short one goes on', async () => {
+it('a long log replaces the previous old one at the start, and a short one is continued', async () => {
   const folder = await folderOfTest('waybill-log-');
   const logFile = join(folder, 'server.log');
   // Wait for its own line: with one of an earlier run it might be stopped before it has written.
@@ -49,7 +49,7 @@ it('a long log is put aside when its server starts, in the place of an older one
   expect((await stat(`${logFile}.1`)).size).toBe(long);
 });
 
-it('an answer from another program at its address does not make one that has exited ready', async () => {
+it('another program that answers at the address does not make an exited server ready', async () => {
   const pidFile = join(await folderOfTest('waybill-service-'), 'pid');
   const failed = startService({
     ...usual,
@@ -64,7 +64,7 @@ it('an answer from another program at its address does not make one that has exi
   await expect(failed).rejects.toThrow(/^The server exited immediately\.$/);
 });
 
-it('it runs in a folder that nobody else can fill, without our confidential variables', async () => {
+it('a server runs in the root folder, without our confidential variables', async () => {
   const folder = await folderOfTest('waybill-service-');
   process.env.SECRET_KEY = 'secret';
   onTestFinished(() => void delete process.env.SECRET_KEY);
@@ -80,7 +80,7 @@ it('it runs in a folder that nobody else can fill, without our confidential vari
   expect(await readFile(logFile, 'utf8')).toBe('/\nnone\n');
 });
 
-it('one that does not end, even when it is made to, does not hold up the end of this process', async () => {
+it('a server that ignores every signal does not keep this process from ending', async () => {
   const folder = await folderOfTest('waybill-service-');
   const service = await startService({
     ...usual,
@@ -95,7 +95,7 @@ it('one that does not end, even when it is made to, does not hold up the end of 
   await expect(service.stop()).rejects.toThrow(`The server (process ${pid}) does not end.`);
 });
 
-it('one whose id cannot be noted, as on a full disk, does not stay behind', async () => {
+it('a server whose id cannot be written, as on a full disk, is stopped', async () => {
   const folder = await folderOfTest('waybill-service-');
   const seconds = `6${process.pid}`;
   const failed = startService({
@@ -111,7 +111,7 @@ it('one whose id cannot be noted, as on a full disk, does not stay behind', asyn
   expect(lines.filter((line) => line.includes(`sleep ${seconds}`))).toEqual([]);
 });
 
-it('the message of a failed start has the causes of this start, and not what follows them', async () => {
+it('a failed start reports its own causes, not earlier or later lines of the log', async () => {
   const logFile = join(await folderOfTest('waybill-log-'), 'server.log');
   await writeFile(logFile, 'FATAL:  of an earlier start\n');
   const failed = startService({
@@ -127,7 +127,7 @@ it('the message of a failed start has the causes of this start, and not what fol
   await expect(failed).rejects.toThrow(/server\.log:\nFATAL: {2}no space$/);
 });
 
-it('a file without an id, left by a start that was cut off, is removed, as is that of another process', async () => {
+it('a file without a process of the server is removed', async () => {
   const pidFile = join(await folderOfTest('waybill-service-'), 'pid');
   for (const left of ['', 'garbage', '0\n', `${process.ppid}\n`]) {
     await writeFile(pidFile, left);

@@ -4,7 +4,7 @@ import { pollUntil } from '../../src/lib/poll-until.ts';
 
 const looks = { everyMs: 1, patienceMs: 30, signal: new AbortController().signal };
 
-test('a value that keeps changing is waited for beyond the patience, and one that does not is returned as it is', async () => {
+test('pollUntil() waits while the value changes, and returns one that does not', async () => {
   const began = performance.now();
   let left = 100;
   const look = () => {
@@ -17,7 +17,7 @@ test('a value that keeps changing is waited for beyond the patience, and one tha
   expect(performance.now() - began).toBeGreaterThanOrEqual(5 * looks.patienceMs);
 });
 
-test('interrupted it throws the reason', async () => {
+test('pollUntil() throws the reason of its signal', async () => {
   const interruption = new AbortController();
   const reason = new Error('interrupted');
   const waiting = pollUntil(

@@ -19,7 +19,7 @@ function parts() {
   return { shutdown, asked, said, part };
 }
 
-test('the last that was started is stopped first', async () => {
+test('the part started last is stopped first', async () => {
   const { shutdown, asked, said, part } = parts();
   for (const name of ['database', 'worker', 'api']) await shutdown.add(part(name));
 
@@ -29,7 +29,7 @@ test('the last that was started is stopped first', async () => {
   expect(said).toEqual([]);
 });
 
-test('what hangs is left when the time is over, and the others are still stopped', async () => {
+test('a hanging part is abandoned after the time-out, and the others are still stopped', async () => {
   const { shutdown, asked, said, part } = parts();
   await shutdown.add(part('database', never));
   await shutdown.add(part('worker', never));
@@ -42,7 +42,7 @@ test('what hangs is left when the time is over, and the others are still stopped
   expect(said).toEqual(['Not everything stopped within 0.1 s; what was still in progress was abandoned.']);
 });
 
-test('a server that we started gets the time it needs, also after the end of everybody else’s', async () => {
+test('a server that we started gets the time it needs, even after the time-out', async () => {
   const { shutdown, asked, part } = parts();
   let stopped = false;
   const slow = () =>
@@ -61,7 +61,7 @@ test('a server that we started gets the time it needs, also after the end of eve
   expect(stopped).toBe(true);
 });
 
-test('a part that fails to stop keeps no other from stopping, and is reported', async () => {
+test('a part that fails to stop does not keep others from stopping, and is reported', async () => {
   const { shutdown, asked, said, part } = parts();
   await shutdown.add(part('database'));
   await shutdown.add(part('worker', () => Promise.reject(new Error('no'))));
@@ -72,7 +72,7 @@ test('a part that fails to stop keeps no other from stopping, and is reported', 
   expect(said[0]).toBe('While stopping: Error: no');
 });
 
-test('what is started after the stop is stopped at once', async () => {
+test('a part added after the stop is stopped at once', async () => {
   const { shutdown, asked, part } = parts();
   await shutdown.stop(1_000);
 
@@ -81,7 +81,7 @@ test('what is started after the stop is stopped at once', async () => {
   expect(asked).toEqual(['late']);
 });
 
-test('what is being started is stopped as soon as it has started, before what it needs', async () => {
+test('a part still starting is stopped once started, before the parts it needs', async () => {
   const { shutdown, asked, part } = parts();
   await shutdown.add(part('lock'), true);
   let ready = (_name: string) => {};
@@ -98,7 +98,7 @@ test('what is being started is stopped as soon as it has started, before what it
   expect(asked).toEqual(['postgres', 'lock']);
 });
 
-test('what could not be started need not be stopped', async () => {
+test('a part that failed to start is not stopped', async () => {
   const { shutdown, asked, part } = parts();
   const failed = shutdown.starting(Promise.reject(new Error('no port')), part('server'));
 
@@ -107,7 +107,7 @@ test('what could not be started need not be stopped', async () => {
   expect(asked).toEqual([]);
 });
 
-test('in a hurry: hanging parts are abandoned immediately, but a server that we started is still stopped', async () => {
+test('hurry() abandons hanging parts at once, but still stops a server that we started', async () => {
   const { shutdown, asked, said, part } = parts();
   await shutdown.add(part('postgres'), true);
   await shutdown.add(part('worker', never));
@@ -121,7 +121,7 @@ test('in a hurry: hanging parts are abandoned immediately, but a server that we 
   expect(said).toEqual(['Cut short: not everything stopped; what was still in progress was abandoned.']);
 });
 
-test('without a time everything is waited for', async () => {
+test('without a time-out every part is waited for', async () => {
   const { shutdown, said, part } = parts();
   await shutdown.add(part('slow', () => new Promise((resolve) => setTimeout(resolve, 600))));
 
@@ -142,7 +142,7 @@ describe('an interruption', () => {
     vi.useRealTimers();
   });
 
-  test('Ctrl-C that npm passes on as well counts once; another one counts again', () => {
+  test('counts Ctrl-C once although npm passes it on, and another one again', () => {
     process.emit('SIGINT', 'SIGINT');
     vi.advanceTimersByTime(400);
     process.emit('SIGINT', 'SIGINT');
@@ -154,7 +154,7 @@ describe('an interruption', () => {
     expect(heard).toEqual([1, 2, 3]);
   });
 
-  test.each(['SIGTERM', 'SIGHUP'] as const)('%s counts once, however often it comes', (signal) => {
+  test.each(['SIGTERM', 'SIGHUP'] as const)('counts %s once, however often it comes', (signal) => {
     process.emit(signal, signal);
     vi.advanceTimersByTime(5_000);
     process.emit(signal, signal);
@@ -163,14 +163,14 @@ describe('an interruption', () => {
     expect(heard).toEqual([1, 2]);
   });
 
-  test('is nothing to a caller that has stopped listening', () => {
+  test('does not reach a caller that has stopped listening', () => {
     const listeners = process.listenerCount('SIGTERM');
     forget();
     expect(process.listenerCount('SIGTERM')).toBe(listeners - 1);
   });
 });
 
-test('any number of requests may follow the signal of an interruption: Node warns of no leak', async () => {
+test("any number of requests may follow an interruption's signal without a warning", async () => {
   expect(await untilInterrupted('Stopped.', async (signal) => getMaxListeners(signal))).toBe(
     Number.POSITIVE_INFINITY,
   );

@@ -45,7 +45,7 @@ function attempt(method: 'POST' | 'GET', secrets: readonly string[]) {
 // likewise, with `shop ''` behind the 7. The second signature is that of
 // `openssl dgst -sha256 -mac HMAC -macopt hexkey:$key -binary | base64`, with
 // `key=$(base64 -d <<< "${secret#whsec_}" | od -An -tx1 | tr -d ' ')`.
-test('the signatures are what openssl computes', () => {
+test('signatures equal those that openssl computes', () => {
   const timestamp = 1_700_000_000;
   const signed = {
     deliveryId: 'd-1',
@@ -91,7 +91,7 @@ test('a receiver verifies a GET by path and query', () => {
   expect(verify(headers['x-service-signature'] ?? '', NEW, '/hooks?order=10002')).toBe(false);
 });
 
-test('during an overlap both secrets verify, the newest standing first', () => {
+test('both secrets verify during an overlap, and the newest comes first', () => {
   const { headers } = attempt('POST', [NEW, OLD]);
   const header = headers['x-service-signature'] ?? '';
 
@@ -106,7 +106,7 @@ test.each([
   ['v2', []],
   // Behind the webhook: who made the change, and what it changed.
   ['v3', ['warehouse', 'note,priority']],
-])('%s joins all by which a receiver decides: each line changed fails it', (version, written) => {
+])('%s covers everything a receiver acts on: a change of any line fails', (version, written) => {
   for (const [method, secrets] of [
     ['POST', [NEW, OLD]],
     ['GET', [NEW]],
@@ -148,7 +148,7 @@ test.each([
   expect(() => new Webhook(known).verify(BODY.replace('10001', '10002'), { ...headers })).toThrow();
 });
 
-test('the published Standard Webhooks library verifies a GET, whose content is an empty body', () => {
+test('the published Standard Webhooks library verifies a GET, signed with an empty body', () => {
   const { headers } = attempt('GET', [NEW]);
   const timestamp = Number(headers['webhook-timestamp']);
 
@@ -156,7 +156,7 @@ test('the published Standard Webhooks library verifies a GET, whose content is a
   expect(headers['webhook-signature']).toBe(expected);
 });
 
-test('signing keys add a v1a each behind every v1, with which the published library verifies as before', () => {
+test('signing keys add a v1a each after every v1, and the published library still verifies', () => {
   const pairs = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
   const timestamp = Math.floor(Date.now() / 1_000);
   const header = standardSignature({
@@ -183,7 +183,7 @@ test('signing keys add a v1a each behind every v1, with which the published libr
     expect(new Webhook(secret).verify(BODY, headers)).toEqual(JSON.parse(BODY));
 });
 
-test('both signatures carry one time', () => {
+test('both signature headers have the same time', () => {
   const { headers } = attempt('POST', [NEW]);
 
   expect(headers['x-service-signature']).toContain(`t=${headers['webhook-timestamp']},`);

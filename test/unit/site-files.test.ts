@@ -23,11 +23,11 @@ test.each([
   ['/docs/guides/quickstart', '<a href="#top">', '<a href="#top">'],
   ['/docs/guides/quickstart', '<a href="https://x.example/docs/a">', '<a href="https://x.example/docs/a">'],
   ['/docs/guides/quickstart', '<code>/docs/a</code>', '<code>/docs/a</code>'],
-])('on %s %s becomes %s', (path, html, relative) => {
+])('a link on %s: %s becomes %s', (path, html, relative) => {
   expect(withRelativeLinks(html, path)).toBe(relative);
 });
 
-test('the search knows addresses from the root of the site', () => {
+test('the search uses addresses relative to the root of the site', () => {
   expect(fromTheRoot('/docs')).toBe('./');
   expect(fromTheRoot('/docs/guides/quickstart#what-you-need')).toBe('./guides/quickstart/#what-you-need');
 });
@@ -52,7 +52,7 @@ const documents = {
   decisions: [],
 };
 
-test('the Markdown beside a page links to Markdown, and loses links to what is not there', () => {
+test("a page's Markdown links to Markdown, and loses links to pages that do not exist", () => {
   const files = Object.fromEntries(markdownFiles(documents));
   expect(files).toEqual({
     'guides/first.md':
@@ -61,7 +61,7 @@ test('the Markdown beside a page links to Markdown, and loses links to what is n
   });
 });
 
-test('llms.txt lists them with their first paragraph', () => {
+test('llms.txt lists the pages with their first paragraphs', () => {
   const document = {
     openapi: '3.1.0',
     info: { title: '', version: '2.1.0', description: '' },

@@ -13,7 +13,7 @@ test.each([
   '1061414112345678970',
   '00106141411234567897',
   '10614141123456789a',
-])('"%s" is none', (code) => {
+])('"%s" is not an SSCC', (code) => {
   expect(isSscc(code)).toBe(false);
 });
 

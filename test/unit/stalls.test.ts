@@ -9,7 +9,7 @@ function stallsAt() {
   return { clock, completed, stalls: createStalls(executions, 100, () => clock.ms) };
 }
 
-test('one that ends a task in between has gone on', async () => {
+test('a workflow that finishes a task in between is not stalled', async () => {
   const { clock, completed, stalls } = stallsAt();
   expect(await stalls.isStalled('a')).toBe(false);
   clock.ms = 99;
@@ -24,7 +24,7 @@ test('one that ends a task in between has gone on', async () => {
   expect(stalls.watched()).toEqual([]);
 });
 
-test('ten are watched at once; those that are not asked about any more make room', async () => {
+test('ten workflows are watched at once, and those no longer asked about make room', async () => {
   const { clock, stalls } = stallsAt();
   const ids = Array.from({ length: 12 }, (_, index) => `workflow ${index}`);
   for (const id of ids) await stalls.isStalled(id);

@@ -80,16 +80,16 @@ const needs = (change: Partial<Working>, other: Partial<Status> = {}) =>
   needsOf({ database: { ...database, ...change }, temporal, ...other });
 const outbox = (change: Partial<Working['outbox']>) => needs({ outbox: { ...database.outbox, ...change } });
 
-describe('nobody is needed', () => {
-  it('where all is calm', () => {
+describe('nothing needs attention', () => {
+  it('on a healthy instance', () => {
     expect(needs({})).toEqual([]);
   });
 
-  it('by what an e-shop has to fix: held and failing deliveries', () => {
+  it('because of held and failing deliveries, which are for the e-shop to fix', () => {
     expect(needs({ open: { pending: 5, retrying: 900, held: 800, holdingWebhooks: 3 } })).toEqual([]);
   });
 
-  it('up to the bounds', () => {
+  it('up to each limit', () => {
     expect(outbox({ changes: 3, oldestChangeSeconds: CHANGE_LATE_SECONDS })).toEqual([]);
     expect(needs({ mails: { ...noNotices, pending: 1, oldestSeconds: MAIL_LATE_SECONDS } })).toEqual([]);
     // A URL or address that accepts nothing is a matter of its e-shop, which named it.
@@ -98,13 +98,13 @@ describe('nobody is needed', () => {
     expect(needs({ partitions: { ...database.partitions, daysAhead: MIN_DAYS_AHEAD } })).toEqual([]);
   });
 
-  it('by deliveries that wait for a place at their receiver, however long', () => {
+  it('because of deliveries that wait for a permit, however long', () => {
     expect(outbox({ fresh: 3_000, oldestSeconds: 10 * QUEUE_LATE_SECONDS })).toEqual([]);
   });
 });
 
-describe('somebody is needed', () => {
-  it('when attempts do not begin for long', () => {
+describe('an operator is needed', () => {
+  it('if attempts do not begin for long', () => {
     const { overdue } = database;
     expect(needs({ overdue: { ...overdue, attemptSeconds: ATTEMPT_LATE_SECONDS } })).toEqual([]);
     expect(needs({ overdue: { ...overdue, attemptSeconds: 301 } })).toEqual([
@@ -112,7 +112,7 @@ describe('somebody is needed', () => {
     ]);
   });
 
-  it('when no worker asks for a class, although they ask for others', () => {
+  it('if no worker asks for a class, although others are asked for', () => {
     const { overdue } = database;
     const { retry: _, ...neverRetry } = overdue.lastClaims;
     const due = (retry: number, lastClaims: Working['overdue']['lastClaims']) =>
@@ -127,19 +127,19 @@ describe('somebody is needed', () => {
       ]);
   });
 
-  it('when deliveries expired because of a failure of Waybill itself', () => {
+  it('if deliveries expired because of a failure of Waybill itself', () => {
     expect(needs({ windowsLost: 2 })).toEqual([
       "2 deliveries expired in the last day because of a failure of Waybill itself: waybill deliveries list --window-lost names them, and the workers' log the reason.",
     ]);
   });
 
-  it('when changes are not passed on', () => {
+  it('if changes are not signaled', () => {
     expect(outbox({ changes: 1, oldestChangeSeconds: 61 })).toEqual([
       "1 change of webhooks or pre-orders has not been passed on, the oldest for 1 min 1 s. See the workers' log for the reason.",
     ]);
   });
 
-  it('when a mail is not sent, or was refused', () => {
+  it('if a mail is not sent, or was rejected', () => {
     const late = { ...noNotices, pending: 2, deferred: 9, oldestSeconds: 7_200, oldestOf: tea };
     const refused = { lastError: 'the mail server is full', givenUpOf: { id: 9, name: 'Coffee\nLtd' } };
     expect(needs({ mails: { ...late, ...refused, givenUp: 1 } })).toEqual([
@@ -151,7 +151,7 @@ describe('somebody is needed', () => {
     ]);
   });
 
-  it('when the clock of the database was set, and not when mails are files by choice', () => {
+  it("if the database's clock was set, but not if mails go to files by choice", () => {
     expect(
       needs({ mailFolder: '/data/mail', clockStep: { at: new Date(0), ms: -3_600_000, differenceMs: 0 } }),
     ).toEqual([
@@ -159,14 +159,14 @@ describe('somebody is needed', () => {
     ]);
   });
 
-  it('when partitions run out, or rows belong to none', () => {
+  it('if partitions run out, or rows belong to none', () => {
     expect(needs({ partitions: { ...database.partitions, daysAhead: 13.9, outOfRange: 2 } })).toEqual([
       'Partitions exist only for the next 13 days. Run waybill retention, and check that its schedule is not paused.',
       '2 rows outside all partitions: check the clocks of the machines.',
     ]);
   });
 
-  it('when no worker is there, or Temporal or the database is unavailable: each is said', () => {
+  it('if there is no worker, or Temporal or the database is unavailable', () => {
     expect(needs({}, { temporal: { ...temporal, workers: [] } })).toEqual([
       'No worker is polling the task queue deliveries of the namespace default: start a process with ROLE=worker or ROLE=all.',
     ]);
@@ -183,14 +183,14 @@ describe('somebody is needed', () => {
     ]);
   });
 
-  it('when Temporal is misconfigured, without a word of its return', () => {
+  it('if Temporal is misconfigured, without a promise of its return', () => {
     const problem = 'The namespace drill does not exist at 127.0.0.1:7233.';
     expect(needs({}, { temporal: { problem } })).toEqual([problem]);
   });
 });
 
 describe('the table', () => {
-  it('of a calm Waybill', () => {
+  it('reports nothing on a healthy instance', () => {
     expect(statusTable({ database, temporal })).toBe(
       [
         'Database    PostgreSQL 18.4, 3.0 GiB',
@@ -212,7 +212,7 @@ describe('the table', () => {
     );
   });
 
-  it('of a busy one', () => {
+  it('reports everything on a busy instance', () => {
     const busy: Working = {
       ...database,
       bytes: 300 * 2 ** 20,
@@ -288,7 +288,7 @@ describe('the table', () => {
   });
 });
 
-it('what a status takes long to read is remembered for a while; a failure to read it is not', async () => {
+it('slow readings of a status are cached for a while, failures are not', async () => {
   let reads = 0;
   const read = remembered(60_000, async () => {
     reads += 1;

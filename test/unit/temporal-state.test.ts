@@ -15,7 +15,7 @@ function stateAt() {
   return { clock, changes, errors, temporal: createTemporalState({ onChange, now: () => clock.ms }) };
 }
 
-test('nothing is known before the first call, and an outage does not undo that it was reached', () => {
+test('the state is unknown before the first call, and an outage does not undo hasReached()', () => {
   const { temporal } = stateAt();
   expect([temporal.get(), temporal.hasReached()]).toEqual(['unknown', false]);
   temporal.set('down');
@@ -25,7 +25,7 @@ test('nothing is known before the first call, and an outage does not undo that i
   expect([temporal.get(), temporal.hasReached()]).toEqual(['down', true]);
 });
 
-test('a question answered while calls fail says nothing; half a minute after the last failure it does', () => {
+test('a probe answered while calls fail does not count until half a minute after the last failure', () => {
   const { clock, temporal } = stateAt();
   temporal.set('down');
   clock.ms = 29_000;
@@ -40,7 +40,7 @@ test('a question answered while calls fail says nothing; half a minute after the
   expect(temporal.get()).toBe('up');
 });
 
-test('without accepted polls it is down, whatever is answered: after 90 s, or at once if a worker has failed', () => {
+test('without accepted polls the state is down: after 90 s, or at once if a worker failed', () => {
   const { clock, temporal } = stateAt();
   temporal.set('up');
   clock.ms = 90_000;
@@ -58,7 +58,7 @@ test('without accepted polls it is down, whatever is answered: after 90 s, or at
   expect(temporal.get()).toBe('up');
 });
 
-test('one kind of work for which no poll is accepted is enough, and is named', () => {
+test('a single kind of work without accepted polls is enough, and is named', () => {
   const { clock, changes, temporal } = stateAt();
   temporal.set('up');
   clock.ms = 60_000;
@@ -72,7 +72,7 @@ test('one kind of work for which no poll is accepted is enough, and is named', (
   expect(changes).toEqual(['Temporal accepts no poll for attempts', null]);
 });
 
-test('each change is reported once, by an answer or by the next question, with the error of the call', () => {
+test('each change is reported once, by a call or the next probe, with the error', () => {
   const { clock, changes, errors, temporal } = stateAt();
   temporal.set('up');
   temporal.get();
@@ -95,7 +95,7 @@ test('each change is reported once, by an answer or by the next question, with t
   expect(errors).toEqual(['refused', undefined, undefined, undefined, undefined]);
 });
 
-test('a change is one line, with its reason; repeated within a minute it is none', () => {
+test('a change is logged in one line with its reason, and not again within a minute', () => {
   const lines: Record<string, unknown>[] = [];
   const said = logChanges(
     pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line)) }),

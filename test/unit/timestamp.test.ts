@@ -18,7 +18,7 @@ test.each([
   ['2026-11-20T19:33:00-00:59', '2026-11-20T20:32:00.000Z'],
   ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
   ['0099-01-01T00:00:00Z', '0099-01-01T00:00:00.000Z'],
-])('%s is %s', (text, expected) => {
+])('%s is read as %s', (text, expected) => {
   expect(parseTimestamp(text)?.toISOString()).toBe(expected);
 });
 
@@ -43,11 +43,11 @@ test.each([
   '9999-12-31T23:59:59-01:00',
   '+012026-11-20T19:33:00Z',
   '1763667180',
-])('"%s" is none', (text) => {
+])('"%s" is not a timestamp', (text) => {
   expect(parseTimestamp(text)).toBeNull();
 });
 
-test('what is written is read again', () => {
+test('a written timestamp is read again', () => {
   fc.assert(
     fc.property(
       fc.date({
@@ -68,12 +68,12 @@ test.each([
   ['2026-11-20T19:33:07+02:00', '2026-11-20T17:33:07.000Z'],
   // As lists print it.
   ['2026-11-20 19:33Z', '2026-11-20T19:33:00.000Z'],
-])('the option %s of a command is %s, wherever it runs', (text, expected) => {
+])('the option %s of a command is %s, whatever the time zone', (text, expected) => {
   expect(v.parse(time('--since'), text).toISOString()).toBe(expected);
 });
 
 test.each(['11-20 19:33Z', '11/20', '7', '11/20/2026', '2026-02-29', 'Nov 20 2026', ''])(
-  'the option %j of a command is refused: a year that is guessed would select all',
+  'the option %j is refused, since a guessed year would select everything',
   (text) => {
     expect(() => v.parse(time('--since'), text)).toThrow('--since must be a time such as 2026-11-20 or');
   },

@@ -39,7 +39,7 @@ describe('a client’s header', () => {
     ['not recorded', parent('00'), null],
     ['too short', parent('01').slice(1), null],
     ['anything else', 'planted', null],
-    ['none', undefined, null],
+    ['absent', undefined, null],
   ])('%s', (_name, header, taken) => {
     expect(recordedBy(header)).toBe(taken);
   });
@@ -68,7 +68,7 @@ describe('a sampler', () => {
   });
 });
 
-it('what is done within a span is its part, and what fails says how', async () => {
+it('a span has those begun within it as its parts, and a failure has its type', async () => {
   const { traces, collector } = await start({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' });
   const failing = traced(traces, { name: 'outer', kind: 'INTERNAL' }, async () => {
     await Promise.resolve();
@@ -90,13 +90,13 @@ it('what is done within a span is its part, and what fails says how', async () =
   expect(JSON.stringify(collector.requests)).not.toContain('planted');
 });
 
-it('a collector that hangs is waited for at the end, but not for long', async () => {
+it('a collector that hangs delays the end only briefly', async () => {
   const { traces } = await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '600000' }, true);
   for (let spans = 0; spans < 10_000; spans += 1) traces.begin({ name: 'lost', kind: 'INTERNAL' }).end();
   await traces.stop();
 });
 
-it('traces that are off are off', async () => {
+it('disabled traces do nothing', async () => {
   for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_SDK_DISABLED: 'true' }]) {
     expect(await startTraces(readSettings(env), pino({ level: 'silent' }))).toBeNull();
   }

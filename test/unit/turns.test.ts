@@ -31,7 +31,7 @@ test('keys take turns, each in its own order', async () => {
   expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
 });
 
-test('one key has no more than its share, even when nobody else is there; all keys together no more than the total', async () => {
+test('a key has at most its share, even alone; all keys together have at most the total', async () => {
   const turns = createTurns({ total: 3, perKey: 2 });
   const started: string[] = [];
   const works = Object.fromEntries(
@@ -52,7 +52,7 @@ test('one key has no more than its share, even when nobody else is there; all ke
   expect(started).toHaveLength(6);
 });
 
-test('work that fails gives its turn on', async () => {
+test('failed work passes its turn on', async () => {
   const turns = createTurns({ total: 1 });
   const failed = turns.run(1, () => Promise.reject(new Error('no')));
   const next = turns.run(1, async () => 'next');
@@ -60,7 +60,7 @@ test('work that fails gives its turn on', async () => {
   expect(await next).toBe('next');
 });
 
-test('a slice lasts its time; then one goes on per round of the event loop, of each key in turn', async () => {
+test('a slice lasts its time, then one piece of work runs per round of the event loop, key by key', async () => {
   let time = 0;
   const slices = createSlices(() => time);
   await slices.next(1);

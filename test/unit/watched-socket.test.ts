@@ -36,14 +36,14 @@ function end(socket: Socket): Promise<unknown> {
   });
 }
 
-test('is given up once something has been said to it', async () => {
+test('a silent connection is given up after something has been sent', async () => {
   const socket = await open(200);
   socket.write(Buffer.from([0, 0, 0, 8, 0, 3, 0, 0]));
 
   expect(await end(socket)).toMatchObject({ name: 'DatabaseSilent', code: 'CONNECTION_SILENT' });
 });
 
-test('is given up after a goodbye, also where nothing else is watched', async () => {
+test('a silent connection is given up after a goodbye, even if nothing else is watched', async () => {
   for (const silenceMs of [60_000, null]) {
     const socket = await open(silenceMs);
     socket.end(Buffer.from('X'));
@@ -52,7 +52,7 @@ test('is given up after a goodbye, also where nothing else is watched', async ()
   }
 });
 
-test('that is not there is a socket that fails, not a promise', async () => {
+test('a refused connection gives a socket that fails, not a rejected promise', async () => {
   const target = { host: '127.0.0.1', port: 1, tls: { mode: 'off', verified: false } } as const;
   const socket = await openSocket(target, { connectMs: 5_000, silenceMs: 200 }, new SocketGroup());
 
@@ -71,7 +71,7 @@ async function timerOf(socket: Socket): Promise<string | undefined> {
   return rows.find(([, from, to]) => from?.endsWith(`${local}`) && to?.endsWith(`${remote}`))?.[5];
 }
 
-test.skipIf(process.platform !== 'linux')('on which nothing is said is probed by the system', async () => {
+test.skipIf(process.platform !== 'linux')('an idle connection is probed by the system', async () => {
   const socket = await open(null);
 
   // The table is read in pieces while other connections come and go: one reading may miss this one.

@@ -14,14 +14,14 @@ async function isAborted(environment: MockActivityEnvironment, whileItRuns = () 
   });
 }
 
-test('a worker that stops aborts it, be it while it runs or before it has begun', async () => {
+test('a stopping worker aborts the activity, before or after it has begun', async () => {
   const environment = new MockActivityEnvironment();
   expect(await isAborted(environment)).toBe(false);
   expect(await isAborted(environment, () => environment.cancel(...stopped))).toBe(true);
   expect(await isAborted(environment)).toBe(true);
 });
 
-test('a workflow that cancels it lets it finish, also where it did so before', async () => {
+test('a workflow that cancels lets the activity finish, whenever it does', async () => {
   const environment = new MockActivityEnvironment();
   expect(await isAborted(environment, () => environment.cancel())).toBe(false);
   expect(await isAborted(environment)).toBe(false);

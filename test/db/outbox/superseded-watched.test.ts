@@ -80,14 +80,14 @@ async function front(): Promise<string> {
 }
 
 test.each<[string, string, (deliveryId: string) => Promise<unknown>]>([
-  ['its retries are spent', 'failed', (id) => createDeliverySteps(deps()).compensate(id)],
+  ['the retries are spent', 'failed', (id) => createDeliverySteps(deps()).compensate(id)],
   [
     'it is canceled',
     'canceled',
     (deliveryId) =>
       createDeliverySteps(deps()).closeDelivery({ deliveryId, state: 'canceled', alarm: false }),
   ],
-  ['its workflow was ended in Temporal', 'canceled', closeIt],
+  ['the workflow was ended in Temporal', 'canceled', closeIt],
   ['it cannot be prepared', 'expired', lastChance],
 ])('the end and the superseded delivery behind it are counted: %s', async (_, state, end) => {
   await end(await front());
@@ -112,12 +112,12 @@ test('deliveries of a deleted webhook are canceled, and none is superseded', asy
 
 test.each<[string, string[], (deliveryId: string) => Promise<unknown>]>([
   [
-    'its retries are spent',
+    'the retries are spent',
     ['CREATE_ORDER failed', 'deactivated'],
     (id) => createDeliverySteps(deps()).compensate(id),
   ],
   [
-    'its window was lost',
+    'the window was lost',
     ['CREATE_ORDER expired', 'windowLost'],
     (deliveryId) => createDeliverySteps(deps()).closeDelivery({ deliveryId, state: 'expired', alarm: true }),
   ],

@@ -65,7 +65,7 @@ describe('a retry that becomes due before its workflow has started', () => {
     ['Temporal has its workflow', 'dispatched_at = now()'],
     ['it was never attempted', "state = 'pending', attempts_made = 0"],
     ['it has ended', "state = 'failed'"],
-    ['its window is over', "window_started_at = now() - interval '49 hours'"],
+    ['the window is over', "window_started_at = now() - interval '49 hours'"],
   ])('is left to its workflow if %s', async (_, change) => {
     const id = await waiting(change);
     const before = await rowOf(id);

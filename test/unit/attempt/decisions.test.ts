@@ -22,13 +22,13 @@ const command: AttemptCommand = {
   queue: null,
 };
 
-describe('whether a request may leave', () => {
+describe('the reason to skip an attempt', () => {
   test.each<[string, Partial<DeliveryForAttempt>, Partial<AttemptCommand>, SkipReason | null]>([
-    ['due: it may', {}, {}, null],
+    ['due: none', {}, {}, null],
     ['delivered', { state: 'delivered' }, {}, 'closed'],
     ['expired', { state: 'expired' }, {}, 'closed'],
     ['under way elsewhere', { underWayUntil: at(MINUTE) }, {}, 'underWay'],
-    ['its webhook deleted', { deletedAt: at(-1) }, {}, 'deleted'],
+    ['webhook deleted', { deletedAt: at(-1) }, {}, 'deleted'],
     ['ended counts before deleted', { state: 'canceled', deletedAt: at(-1) }, {}, 'closed'],
     ['deleted counts before inactive', { active: false, deletedAt: at(-1) }, {}, 'deleted'],
     ['held by an operator', { operatorStop: 'hold' }, {}, 'stopped'],
@@ -45,7 +45,7 @@ describe('whether a request may leave', () => {
     ],
     ['410 from the address of today', { nextAttemptAt: null, lastOutcome: 'gone' }, {}, 'spent'],
     ['spent counts before inactive', { nextAttemptAt: null, active: false }, {}, 'spent'],
-    ['its webhook inactive', { active: false }, {}, 'inactive'],
+    ['webhook inactive', { active: false }, {}, 'inactive'],
     ['inactive counts before the end of the window', { active: false, now: at(60 * MINUTE) }, {}, 'inactive'],
     ['the window over', { now: at(55 * MINUTE + 1) }, {}, 'windowOver'],
     ['the last moment of the window', { now: at(55 * MINUTE) }, {}, null],
@@ -54,18 +54,18 @@ describe('whether a request may leave', () => {
     expect(skipReasonOf({ ...waiting, ...delivery }, { ...command, ...asked })).toBe(expected);
   });
 
-  test('paused: none leaves before the end, by the clock of the database', () => {
+  test("is a pause until its end by the database's clock, unless the webhook is inactive", () => {
     expect(skipReasonOf({ ...waiting, pausedUntil: at(1) }, command)).toBe('paused');
     expect(skipReasonOf({ ...waiting, pausedUntil: at(0) }, command)).toBeNull();
     expect(skipReasonOf({ ...waiting, pausedUntil: at(1), active: false }, command)).toBe('inactive');
   });
 
-  test('never tried: it may, window or not', () => {
+  test('is absent before the first attempt, with or without a window', () => {
     expect(skipReasonOf(untried, { ...command, expectedNumber: null })).toBeNull();
     expect(skipReasonOf({ ...untried, windowStartedAt: at(-MINUTE) }, command)).toBeNull();
   });
 
-  describe('before its time', () => {
+  describe('before the due time', () => {
     const early = { nextAttemptAt: at(1_001) };
     test.each<[string, Partial<DeliveryForAttempt>, number | null, SkipReason | null]>([
       ['ordered by an operator: at once', early, null, null],
@@ -93,18 +93,18 @@ describe('a plan just missed', () => {
   });
 });
 
-describe('what a refused attempt answers', () => {
-  test('the reason', () => {
+describe('the verdict on a skipped attempt', () => {
+  test('has the reason', () => {
     expect(skipped(waiting, 'inactive')).toEqual({ kind: 'notAttempted', reason: 'inactive' });
   });
-  test('delivered already: the success that nobody heard of', () => {
+  test('is the recorded success if the delivery was accepted already', () => {
     const delivered = { ...waiting, state: 'delivered', attemptsMade: 4, lastStatus: 202 } as const;
     expect(skipped(delivered, 'closed')).toEqual({ kind: 'delivered', number: 4, status: 202 });
     expect(skipped({ ...delivered, lastStatus: null }, 'closed')).toMatchObject({ status: 200 });
   });
 });
 
-describe('time that was lost', () => {
+describe('lost time', () => {
   test.each<[string, Partial<DeliveryForAttempt>, number, number]>([
     ['on time', {}, 0, 0],
     ['early', {}, -500, 0],
@@ -146,11 +146,11 @@ describe('time that was lost', () => {
     ['since half of it: the half before', 30_000, 30_000],
     ['for all but a moment: none', MINUTE - 999, 0],
     ['not yet: all', 0, MINUTE],
-  ])('it waited for a minute, and its process has been claiming %s', (_, claimingMs, expected) => {
+  ])('after a minute in the queue of a process that has been claiming %s', (_, claimingMs, expected) => {
     expect(lostTimeMs(waiting, at(MINUTE), claimingMs)).toBe(expected);
   });
 
-  test('only what an attempt from the queue lost before its process was claiming is recorded', () => {
+  test('is recorded for an attempt from the queue only up to the first claim of its process', () => {
     const attempt = {
       number: 2,
       owner: 'this process',
@@ -166,7 +166,7 @@ describe('time that was lost', () => {
   });
 });
 
-describe('what is recorded', () => {
+describe('the record of an attempt', () => {
   const attempt = {
     number: 2,
     owner: 'this process',
@@ -181,7 +181,7 @@ describe('what is recorded', () => {
     result: { ...result, outcome: 'success', status: 204, error: null },
   } as const;
 
-  test('a failure, with the wait of the policy', () => {
+  test('a failure has the wait of the policy', () => {
     expect(recordOf(waiting, command, attempt)).toEqual({
       deliveryId: waiting.id,
       webhookId: 7,
@@ -202,7 +202,7 @@ describe('what is recorded', () => {
     });
   });
 
-  test('made from the queue: with the plan for the queue, decided by its result', () => {
+  test('an attempt from the queue has a plan for the queue, chosen by its result', () => {
     const asked: [boolean, number][] = [];
     const queue = {
       claimId: 'claim',
@@ -223,7 +223,7 @@ describe('what is recorded', () => {
     ]);
   });
 
-  test('a success: no error, and nothing comes next', () => {
+  test('a success has no error and no next attempt', () => {
     expect(recordOf(waiting, command, success)).toMatchObject({
       outcome: 'success',
       status: 204,
@@ -234,7 +234,7 @@ describe('what is recorded', () => {
     expect(recordOf(waiting, { ...command, lastChance: true }, success)).toMatchObject({ windowLost: false });
   });
 
-  test('410 from the address of the webhook: gone, and nothing comes next', () => {
+  test("a 410 from the webhook's URL is gone, without a next attempt", () => {
     const gone = { ...attempt, result: { ...result, outcome: 'gone', status: 410 } } as const;
     expect(recordOf(waiting, command, gone)).toMatchObject({
       outcome: 'gone',
@@ -245,7 +245,7 @@ describe('what is recorded', () => {
     expect(recordOf(waiting, { ...command, lastChance: true }, gone)).toMatchObject({ windowLost: false });
   });
 
-  test('410 from an address that the webhook has no longer: a failure like any other', () => {
+  test('a 410 from a former URL is a failure like any other', () => {
     const gone = { ...attempt, stillCurrent: false, result: { ...result, outcome: 'gone' } } as const;
     expect(recordOf(waiting, command, gone)).toMatchObject({
       outcome: 'failure',
@@ -253,7 +253,7 @@ describe('what is recorded', () => {
     });
   });
 
-  test('the 21st failure: nothing comes next, and the receiver is to blame', () => {
+  test('the 21st failure has no next attempt, and the receiver is to blame', () => {
     const last = { ...attempt, number: 21 };
     expect(recordOf(waiting, command, last)).toMatchObject({ nextAttemptAt: null, windowLost: false });
   });
@@ -262,13 +262,13 @@ describe('what is recorded', () => {
 
   test.each([
     ['lost time is the reason', MINUTE, true],
-    ['its receiver’s own limit is, and little time was lost', MINUTE - 1, false],
-  ])('the last chance after the window fails: %s', (_, lateBeforeMs, windowLost) => {
+    ['the receiver’s own limit is the reason, with little lost time', MINUTE - 1, false],
+  ])('a failed last chance: %s', (_, lateBeforeMs, windowLost) => {
     const record = recordOf({ ...waiting, lateBeforeMs }, { ...command, lastChance: true }, pastWindow);
     expect(record).toMatchObject({ outcome: 'failure', nextAttemptAt: null, windowLost });
   });
 
-  test('a last chance whose window was moved by a step of the clock is an attempt as any other', () => {
+  test('a last chance whose window was moved by a clock step is like any other attempt', () => {
     const record = recordOf(waiting, { ...command, lastChance: true }, attempt);
     expect(record).toMatchObject({
       nextAttemptAt: at(212 + jitteredWait(policy, waiting.id, 2)),
@@ -276,7 +276,7 @@ describe('what is recorded', () => {
     });
   });
 
-  test('no room is left because of time that we lost: the window is lost by us', () => {
+  test('a window without room because of lost time is lost by Waybill', () => {
     const late = { ...waiting, lateBeforeMs: 55 * MINUTE };
     const end = { ...begun, windowStartedAt: at(-60 * MINUTE + 2_000) };
     expect(recordOf(late, command, { ...attempt, begun: end })).toMatchObject({
@@ -285,7 +285,7 @@ describe('what is recorded', () => {
     });
   });
 
-  test('the caller hears of it', () => {
+  test('gives the caller the same result', () => {
     expect(verdictOf(recordOf(waiting, command, attempt))).toEqual({
       kind: 'failed',
       number: 2,

@@ -6,8 +6,8 @@ test.each<[string, (Date | null)[], number | null]>([
   ['past its time', [at(-3_000)], 3_000],
   ['before its time: negative', [at(2_000)], -2_000],
   ['the latest of several times counts', [at(-9_000), at(-3_000), at(-5_000)], 3_000],
-  ['what it need not wait for is left out', [null, at(-3_000), null], 3_000],
+  ['times that it need not wait for are ignored', [null, at(-3_000), null], 3_000],
   ['nothing to wait for: never late', [null, null], null],
-])('%s', (_, waitedFor, expected) => {
+])('lateness: %s', (_, waitedFor, expected) => {
   expect(latenessMs(waitedFor, at(0))).toBe(expected);
 });

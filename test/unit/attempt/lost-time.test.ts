@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { lostTimeMs } from '../../../src/attempt/decisions.ts';
 import { at, MINUTE, waiting } from './delivery.ts';
 
-test('the time lost is in whole milliseconds, as the database stores it, whatever the clock of the claims says', () => {
+test('lost time is in whole milliseconds, whatever the clock of the claims says', () => {
   const due = { ...waiting, nextAttemptAt: at(0), generationAt: null };
   expect(lostTimeMs(due, at(MINUTE), 1_234.567_89)).toBe(MINUTE - 1_235);
 });

@@ -12,7 +12,7 @@ const keys = {
 };
 const request = (delivery: Partial<DeliveryForAttempt>) => prepare(keys, { ...waiting, ...delivery }, 2);
 
-test('a POST carries the snapshot in the version of the webhook', () => {
+test("a POST carries the snapshot in the webhook's version", () => {
   expect(request({})).toEqual({
     eshopId: 3,
     webhookId: 7,
@@ -33,7 +33,7 @@ test('a POST carries the snapshot in the version of the webhook', () => {
   });
 });
 
-test('a GET carries none', () => {
+test('a GET has no body', () => {
   expect(request({ method: 'GET' })).toMatchObject({ method: 'GET', body: null });
 });
 
@@ -49,7 +49,7 @@ describe('packing lists', () => {
   });
 });
 
-test('a rendering is kept per form: without personal data it is another one', () => {
+test('a rendering is cached per form: one without personal data is separate', () => {
   const snapshot = JSON.stringify(sampleOrder);
   const make = createPrepare(keys);
   const sent = (parameters: DeliveryForAttempt['parameters']) =>
@@ -58,7 +58,7 @@ test('a rendering is kept per form: without personal data it is another one', ()
   expect(names).toEqual([sampleOrder.recipientName, null, sampleOrder.recipientName]);
 });
 
-test('a rendering is of what was read: an event that was erased meanwhile is rendered again', () => {
+test('an event erased after its rendering is rendered again', () => {
   const make = createPrepare(keys);
   const sent = (recipientName: string | null) =>
     JSON.parse(
@@ -87,7 +87,7 @@ describe('secrets', () => {
   });
 });
 
-test('a previous secret that cannot be opened stops no signing with its successor', () => {
+test('a previous secret that cannot be opened does not stop signing with its successor', () => {
   const decryptSecret = (sealed: Buffer) => {
     if (String(sealed) === 'old') throw new Error('no key opens it');
     return String(sealed);
@@ -104,8 +104,8 @@ test('static headers are opened, and a test event is marked', () => {
   expect(request({ test: true }).test).toBe(true);
 });
 
-describe('the attempts of a process', () => {
-  test('open each secret once, and that of another webhook, or a replaced one, again', () => {
+describe("a process's attempts", () => {
+  test('open each secret once, and again after a replacement or for another webhook', () => {
     const decryptSecret = vi.fn(keys.decryptSecret);
     const prepared = createPrepare({ decryptSecret });
     const secrets = (delivery: Partial<DeliveryForAttempt>) =>
@@ -118,7 +118,7 @@ describe('the attempts of a process', () => {
     ]);
   });
 
-  test('share the body of an event, by what their webhooks ask for, over the last sixteen bodies', () => {
+  test('share the bodies of an event per form, up to sixteen bodies', () => {
     const prepared = createPrepare(keys);
     const body = (delivery: Partial<DeliveryForAttempt>) => prepared({ ...waiting, ...delivery }, 2).body;
     const first = body({});
@@ -132,7 +132,7 @@ describe('the attempts of a process', () => {
     expect(body({})).not.toBe(first);
   });
 
-  test('keep no secret in memory for longer than a moment', () => {
+  test('keep secrets in memory for a second at most', () => {
     vi.useFakeTimers();
     try {
       const decryptSecret = vi.fn(keys.decryptSecret);
@@ -149,7 +149,7 @@ describe('the attempts of a process', () => {
     }
   });
 
-  test('have the numbers they are asked for', () => {
+  test('have the numbers they are given', () => {
     expect(createPrepare(keys)(waiting, 5)).toEqual({ ...request({}), number: 5 });
   });
 });

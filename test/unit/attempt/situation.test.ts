@@ -5,7 +5,7 @@ import type { DeliveryForAttempt } from '../../../src/db/deliveries/attempts.ts'
 import type { ActionName } from '../../../src/domain/operator-action.ts';
 import { at, MINUTE, NOW, policy, untried, waiting } from './delivery.ts';
 
-test('a delivery under retry', () => {
+test('a retrying delivery is open, with its webhook, attempts, window and plan', () => {
   expect(situationOf(waiting, policy)).toEqual({
     open: true,
     readAt: NOW,
@@ -22,7 +22,7 @@ test('a delivery under retry', () => {
   });
 });
 
-test('an operator has stopped it: who, when and why, of what was asked last', () => {
+test('an operator stop is reported with who, when and why, from the latest action', () => {
   const asked = (action: 'hold' | 'resume', by: string) => ({
     id: by,
     action,
@@ -40,7 +40,7 @@ test('an operator has stopped it: who, when and why, of what was asked last', ()
 test.each<[string, number, boolean]>([
   ['longer than half of the time that it lost', 11 * MINUTE, true],
   ['for less: an outage took the most', 12 * MINUTE, false],
-])('operators have held it %s', (_, lateBeforeMs, operatorHeld) => {
+])('operators held the delivery %s', (_, lateBeforeMs, operatorHeld) => {
   const did = (action: ActionName, minutes: number) => ({
     ...{ id: '', by: 'anna', reason: '' },
     action,
@@ -51,7 +51,7 @@ test.each<[string, number, boolean]>([
   expect(situationOf({ ...waiting, lateBeforeMs, operatorActions }, policy)).toMatchObject({ operatorHeld });
 });
 
-test('one that was never tried has neither window nor plan', () => {
+test('a delivery never attempted has neither window nor plan', () => {
   expect(situationOf(untried, policy)).toMatchObject({
     spent: null,
     windowEndsAt: null,
@@ -61,7 +61,7 @@ test('one that was never tried has neither window nor plan', () => {
   });
 });
 
-test('one that has ended, and one that is no longer there', () => {
+test('an ended delivery is closed, and a missing one counts as canceled', () => {
   expect(situationOf({ ...waiting, state: 'failed' }, policy)).toEqual({ open: false, state: 'failed' });
   expect(situationOf(undefined, policy)).toEqual({ open: false, state: 'canceled' });
 });
@@ -71,11 +71,11 @@ test.each<[Open['webhook'], Partial<DeliveryForAttempt>]>([
   ['inactive', { active: false }],
   ['deleted', { deletedAt: at(-1) }],
   ['deleted', { deletedAt: at(-1), active: false }],
-])('its webhook is %s', (webhook, delivery) => {
+])('a webhook is %s', (webhook, delivery) => {
   expect(situationOf({ ...waiting, ...delivery }, policy)).toMatchObject({ webhook });
 });
 
-test('the end of a pause and of another owner’s attempt is there while they last', () => {
+test('the ends of a pause and of another owner’s attempt are given while they last', () => {
   const read = (delivery: Partial<DeliveryForAttempt>) => situationOf({ ...waiting, ...delivery }, policy);
   const paused = read({ pausedUntil: at(MINUTE) });
   // Spread over ten seconds.
@@ -85,7 +85,7 @@ test('the end of a pause and of another owner’s attempt is there while they la
   expect(read({})).not.toHaveProperty('underWayUntil');
 });
 
-describe('when the next attempt is due', () => {
+describe('the time of the next attempt', () => {
   const changed = { generation: 3, nextAttemptAt: at(MINUTE) };
   test.each<[string, Partial<DeliveryForAttempt>, Pick<Open, 'generationChanged' | 'nextAttemptAt'>]>([
     ['as planned', {}, { generationChanged: false, nextAttemptAt: NOW }],
@@ -118,16 +118,16 @@ describe('when the next attempt is due', () => {
     expect(situationOf({ ...waiting, ...delivery }, policy)).toMatchObject(expected);
   });
 
-  test('a change before the first attempt is none', () => {
+  test('a change before the first attempt does not count', () => {
     const delivery = { ...untried, generation: 3, lastGeneration: 2 };
     expect(situationOf(delivery, policy)).toMatchObject({ generationChanged: false, nextAttemptAt: null });
   });
 });
 
-describe('why no attempt is left', () => {
+describe('the reason why no attempt is left', () => {
   const over = { nextAttemptAt: null, attemptsMade: 21 };
   test.each<[string, Partial<DeliveryForAttempt>, Open['spent']]>([
-    ['one is left', {}, null],
+    ['an attempt is left: none', {}, null],
     ['never tried', { ...untried }, null],
     ['all were made', over, 'retriesExhausted'],
     ['410', { ...over, lastOutcome: 'gone' }, 'gone'],
@@ -137,7 +137,7 @@ describe('why no attempt is left', () => {
   });
 });
 
-test('a final state is one', () => {
+test('finalState() accepts ended states only', () => {
   for (const state of ['delivered', 'failed', 'expired', 'canceled'] as const) {
     expect(finalState(state)).toBe(state);
   }
@@ -146,17 +146,17 @@ test('a final state is one', () => {
   }
 });
 
-describe('410 from an address that the webhook no longer has', () => {
+describe('a 410 from a former URL', () => {
   const gone = { ...waiting, nextAttemptAt: null, lastOutcome: 'gone', generation: 3 } as const;
 
-  test('ends nothing: an attempt at the new one is due', () => {
+  test('ends nothing: an attempt at the new URL is due', () => {
     expect(situationOf(gone, policy)).toMatchObject({
       spent: null,
       generationChanged: true,
     });
   });
 
-  test('unless it was the last attempt', () => {
+  test('ends the delivery if it was the last attempt', () => {
     expect(situationOf({ ...gone, attemptsMade: 21 }, policy)).toMatchObject({
       spent: 'gone',
     });

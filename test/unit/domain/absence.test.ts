@@ -109,7 +109,7 @@ describe('at one webhook', () => {
     });
   });
 
-  test('of a change of stock alone only those that had asked would have got it, active or not', () => {
+  test('changes of stock alone are explained by not having asked for them, active or not', () => {
     const stock = { ...event, changed: 'stock' };
     const asks = { onStockChange: true };
     for (const versions of [
@@ -128,7 +128,7 @@ describe('at one webhook', () => {
     expect(absenceAt(stock, [version(-60, deleted)])?.cause).toBe('deletedBefore');
   });
 
-  test("the e-shop's own change is left out where the webhook said so, active or not; one of stock, and others', are not", () => {
+  test("skipOwn explains the e-shop's own changes, except of stock, active or not", () => {
     const skips = { skipOwn: true };
     for (const versions of [
       [version(-60, skips)],
@@ -154,13 +154,13 @@ describe('at one webhook', () => {
     expect(causes({})).toBe('ownChange');
   });
 
-  test('there is nothing to explain about a webhook that came later and is gone, or that never was', () => {
+  test('a webhook created later and deleted, or one without versions, needs no explanation', () => {
     expect(absenceAt(event, [version(1), version(2, deleted)])).toBeNull();
     expect(absenceAt(event, [])).toBeNull();
   });
 });
 
-describe('at any webhook', () => {
+describe('at all webhooks', () => {
   const none = 'No webhook of the type UPDATE_ORDER was active at 2026-11-20T12:00:00.000Z.';
   const one = (reason: string, change: Partial<WebhookAbsence> = {}): WebhookAbsence => ({
     webhookId: 7,
@@ -174,8 +174,8 @@ describe('at any webhook', () => {
 
   test.each<[string, string, string, WebhookAbsence[]]>([
     ['no webhook', 'noWebhook', 'There has been no webhook of the type UPDATE_ORDER.', []],
-    ['its only webhook is named', 'noActiveWebhook', `${none} A.`, [one('A.')]],
-    ['its only webhook is named, though deleted', 'noActiveWebhook', `${none} A.`, [gone('A.')]],
+    ['the only webhook is named', 'noActiveWebhook', `${none} A.`, [one('A.')]],
+    ['the only webhook is named, even if deleted', 'noActiveWebhook', `${none} A.`, [gone('A.')]],
     [
       'deleted ones are counted beside one that is there',
       'noActiveWebhook',
@@ -190,7 +190,7 @@ describe('at any webhook', () => {
     ],
     ['three are named', 'noActiveWebhook', `${none} A. B. C.`, [one('A.'), one('B.'), one('C.')]],
     [
-      'of more, three are named and the rest is counted',
+      'three of more are named, and the rest counted',
       'noActiveWebhook',
       `${none} A. B. C. 2 more are listed in \`webhooks\`.`,
       ['A.', 'B.', 'C.', 'D.', 'E.'].map((reason) => one(reason)),
@@ -201,9 +201,9 @@ describe('at any webhook', () => {
       'B. 1 deleted webhook is listed in `webhooks`.',
       [one('A.'), one('B.', { cause: 'notKept' }), lost('C.')],
     ],
-    ['its delivery went with its webhook', 'noLongerThere', 'B.', [one('A.'), lost('B.')]],
+    ['the delivery went with its webhook', 'noLongerThere', 'B.', [one('A.'), lost('B.')]],
     [
-      'its deliveries are not kept any longer',
+      'the deliveries are no longer kept',
       'noLongerThere',
       'A. B.',
       [one('A.', { cause: 'notKept' }), one('B.', { cause: 'notKept' })],

@@ -49,13 +49,13 @@ const withLines = [
 const product = kindOf(productEdits, { now }, ['sku', 'none'], { sku: 'TEA', name: 'Green tea' });
 
 describe.each([...withLines, ['a product', product] as const])('%s', (_name, kind) => {
-  test.each([['text'], [[]], [null]])('is not made or changed by %j', (sent) => {
+  test.each([['text'], [[]], [null]])('is neither created nor changed by %j', (sent) => {
     expect(problemMessage(() => kind.make(sent))).toMatch(/^400 /);
     for (const update of kind.updates)
       expect(problemMessage(() => update(sent))).toBe('400 The body must be a JSON object.');
   });
 
-  test('stays as it is where its record is sent back', () => {
+  test('is unchanged if its record is sent back', () => {
     for (const update of kind.updates) expect(update(kind.record)).toEqual(kind.record);
   });
 
@@ -69,18 +69,18 @@ describe.each([...withLines, ['a product', product] as const])('%s', (_name, kin
 
 describe.each(withLines)('the lines of %s', (_name, { make, body, linesField, skusIn }) => {
   test.each([
-    ['that are no list', 'TEA', 'must be a list of products'],
-    ['of which there are none', [], 'must have at least one product'],
-    ['of which one is none', ['TEA'], 'must be an object'],
-    ['that are missing', undefined, 'is required'],
-    ['far too many to be looked at', Array(10_001).fill({}), 'must have at most 1000 products'],
-  ])('%s are refused for what they are', (_what, sent, message) => {
+    ['not a list', 'TEA', 'must be a list of products'],
+    ['an empty list', [], 'must have at least one product'],
+    ['a text in place of a line', ['TEA'], 'must be an object'],
+    ['missing', undefined, 'is required'],
+    ['far too many to be checked', Array(10_001).fill({}), 'must have at most 1000 products'],
+  ])('are refused: %s', (_what, sent, message) => {
     expect(problemMessage(() => make({ ...body, [linesField]: sent }))).toMatch(
       new RegExp(`^400 ${linesField}(?:\\.0)?: ${message}$`),
     );
   });
 
-  test('name SKUs, each once', () => {
+  test('give each SKU once', () => {
     const named = [{ sku: 'TEA' }, { sku: 'CUP' }, { sku: 'TEA' }, {}, { sku: 7 }, { sku: '' }, 'POT', null];
     expect(skusIn({ [linesField]: named })).toEqual(['TEA', 'CUP']);
     for (const sent of [null, 'text', [], {}, { [linesField]: 'TEA' }]) expect(skusIn(sent)).toEqual([]);

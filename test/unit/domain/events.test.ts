@@ -16,7 +16,7 @@ import { eventsOf } from '../../../src/domain/fired-events.ts';
 const { order, product, receiving, return: returned, stockMovement } = catalogue;
 
 describe('a write of a record', () => {
-  test('creates, updates and changes the status of it, or nothing', () => {
+  test('fires a creation, an update, a change of status, or nothing', () => {
     const before = order.sample;
     expect(eventsOf(order, null, before)).toEqual(['CREATE_ORDER']);
     expect(eventsOf(order, before, { ...before })).toEqual([]);
@@ -28,14 +28,14 @@ describe('a write of a record', () => {
     ]);
   });
 
-  test("a change of what is the service's own fires nothing", () => {
+  test("fires nothing for the service's own fields", () => {
     const own = { updatedAt: 'x', deliveredAt: 'x', statusHistory: [] };
     expect(eventsOf(order, order.sample, { ...order.sample, ...own })).toEqual([]);
     const counted = { ...receiving.sample, unitsAmount: '7' };
     expect(eventsOf(receiving, receiving.sample, counted)).toEqual([]);
   });
 
-  test("the warehouse's note of a return is a field like any other", () => {
+  test("treats the warehouse's note of a return like any other field", () => {
     const before = returned.sample;
     expect(eventsOf(returned, before, { ...before, note: 'x' })).toEqual(['UPDATE_RETURN']);
     expect(eventsOf(returned, before, { ...before, note: 'x', status: 'x' })).toEqual([
@@ -45,13 +45,13 @@ describe('a write of a record', () => {
     expect(eventsOf(returned, before, { ...before, receivedAt: 'x', confirmedAt: 'x' })).toEqual([]);
   });
 
-  test('a product fires its creation and its updates, and a stock movement nothing here', () => {
+  test('fires creations and updates of a product, and nothing here for a stock movement', () => {
     expect(eventsOf(product, null, product.sample)).toEqual(['CREATE_PRODUCT']);
     expect(eventsOf(product, product.sample, { ...product.sample, name: 'x' })).toEqual(['UPDATE_PRODUCT']);
     expect(eventsOf(stockMovement, null, stockMovement.sample)).toEqual([]);
   });
 
-  test('of each kind, and no event shares its occasion with another', () => {
+  test('fires a different event for each kind and occasion', () => {
     const occasions = [...new Set(Object.values(eventTypes).map(({ on }) => on))];
     const table = (['order', 'product', 'receiving', 'return', 'stockMovement'] as const).map((entity) =>
       occasions.map((on) => eventOn(entity, on)),
@@ -68,7 +68,7 @@ describe('a write of a record', () => {
   });
 });
 
-test('each type of movement has an event, and each of those events its type', () => {
+test('each type of movement has its own event', () => {
   expect(stockMovementTypes.map((type) => [type, eventOfMovement(type)])).toEqual([
     ['stock_correction', 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION'],
     ['completition', 'CREATE_STOCK_MOVEMENT_COMPLETITION'],
@@ -81,10 +81,10 @@ test('each type of movement has an event, and each of those events its type', ()
   for (const type of stockMovementTypes) expect(movementOf(eventOfMovement(type))).toBe(type);
 });
 
-test('packing lists go with the updates of orders', () => {
+test('packing lists belong to updates of orders', () => {
   expect(packingListEventTypes).toEqual(['UPDATE_ORDER', 'UPDATE_ORDER_STATUS']);
 });
 
-test('a delivery may be attempted while it is pending or retrying', () => {
+test('a delivery may be attempted while pending or retrying', () => {
   expect(storedStates.filter(isOpen)).toEqual(['pending', 'retrying']);
 });

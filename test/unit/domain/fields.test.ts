@@ -226,12 +226,12 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
   });
 });
 
-test('absent is null, or a default', () => {
+test('an absent field is null or its default', () => {
   expect([undefined, null, 'a'].map((value) => v.parse(optional(text(1)), value))).toEqual([null, null, 'a']);
   expect([v.parse(flag(), undefined), v.parse(flag(true), undefined)]).toEqual([false, true]);
 });
 
-test('a sentence for the documentation stays with its schema', () => {
+test('a description for the documentation is kept with its schema', () => {
   expect(v.getDescription(described(text(1), 'Why.'))).toBe('Why.');
 });
 
@@ -302,7 +302,7 @@ test.each<[string, () => v.GenericSchema, object]>([
   expect(v.getMetadata(make())).toMatchObject(metadata);
 });
 
-test('the number of a record is read from its text', () => {
+test('a record number is read from its text', () => {
   expect(v.parse(recordNumberText(), '-12')).toBe(-12);
 });
 
@@ -315,7 +315,7 @@ test('a time is written in UTC with milliseconds', () => {
 });
 
 describe("the operator's files", () => {
-  test('marketplaces are added to the known ones, each once', () => {
+  test('marketplaces are added to the shipped ones, each once', () => {
     expect(extendMarketplaces(['bazaar', 'allegro', 'bazaar'])).toEqual([...shippedMarketplaces, 'bazaar']);
     expect(problemMessage(() => extendMarketplaces('bazaar'))).toBe('400 must be a list of names');
     expect(problemMessage(() => extendMarketplaces(['', 'x'.repeat(65)]))).toBe(
@@ -323,7 +323,7 @@ describe("the operator's files", () => {
     );
   });
 
-  test('carriers take the place of the known ones', () => {
+  test('carriers replace the shipped ones', () => {
     const service = { value: 'A', name: 'a', countries: ['CZ'], pickupPoint: true, cashOnDelivery: false };
     const catalogue = [{ shipper: 'S', name: 's', services: [service] }];
     expect(parseShipperCatalogue(catalogue)).toEqual(catalogue);

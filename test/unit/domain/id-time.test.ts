@@ -11,7 +11,7 @@ test.each([
   expect(idAt(new Date(time))).toBe(id);
 });
 
-test('an identifier tells its time, whatever follows in it, and is in the order of time', () => {
+test('an identifier gives its time, whatever follows, and sorts by time', () => {
   const times = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
   fc.assert(
     fc.property(times, times, (time, other) => {

@@ -46,17 +46,17 @@ describe.each([
 ] as const)('%s', (_what, policy) => {
   const { attempts, end } = life(policy);
 
-  test('after every attempt it is known when the retries will be spent', () => {
+  test('each attempt gives the same time of exhaustion', () => {
     for (const attempt of attempts) expect(exhaustedAt(policy, attempt)).toBe(end);
   });
 
-  test('there is a last call before the last attempt', () => {
+  test('the last call comes before the last attempt', () => {
     expect(attempts.some((attempt) => isLastCall(policy, attempt))).toBe(true);
     expect(isLastCall(policy, attempts.at(-1) as Retried)).toBe(false);
   });
 });
 
-test('with the default policy the last call is the 18th or 19th attempt: no later than a day before the end', () => {
+test("the default policy's last call is the 18th or 19th attempt, at least a day before the end", () => {
   const { attempts, end } = life(defaultRetryPolicy);
   const first = attempts.find((attempt) => isLastCall(defaultRetryPolicy, attempt));
   expect(first?.attemptsMade).toBeOneOf([18, 19]);
@@ -65,12 +65,12 @@ test('with the default policy the last call is the 18th or 19th attempt: no late
   expect(hoursLeft).toBeLessThan(33);
 });
 
-test('retries that are spent within a minute have no last call', () => {
+test('retries spent within a minute have no last call', () => {
   const policy = { ...defaultRetryPolicy, initialIntervalMs: 40, coefficient: 1.1 };
   expect(life(policy).attempts.some((attempt) => isLastCall(policy, attempt))).toBe(false);
 });
 
-test('the first of several deliveries tells the deactivation, and none tells nothing', () => {
+test('the delivery exhausted first gives the deactivation; without one there is none', () => {
   const { attempts, end } = life(defaultRetryPolicy);
   const [young, , old] = attempts;
   if (young === undefined || old === undefined) throw new Error('too few attempts');
@@ -80,7 +80,7 @@ test('the first of several deliveries tells the deactivation, and none tells not
   expect(deactivationAt(defaultRetryPolicy, { incidentRetries: null })).toBeNull();
 });
 
-test('an incident is shown with the earliest deactivation, if anything is being retried', () => {
+test('an incident shows the earliest deactivation, if anything is being retried', () => {
   const none = { incidentSince: null, incidentFailures: null, incidentError: null, incidentRetries: null };
   expect(incidentOf(defaultRetryPolicy, none)).toBeNull();
   expect(incidentOf(defaultRetryPolicy, { ...none, incidentSince: new Date(0) })).toBeNull();
@@ -101,7 +101,7 @@ test('an incident is shown with the earliest deactivation, if anything is being 
   });
 });
 
-describe('the warning comes', () => {
+describe('warning times', () => {
   const policy = { ...defaultRetryPolicy, coefficient: 1, maxRetries: 1 };
   const usual = waits(defaultRetryPolicy).reduce((sum, wait) => sum + wait, 0);
 
@@ -113,7 +113,7 @@ describe('the warning comes', () => {
     expect(warningTimes({ ...policy, initialIntervalMs })).toEqual({ leadMs, patienceMs });
   });
 
-  test('only if all retries take a minute at least', () => {
+  test('exist only if all retries take at least a minute', () => {
     expect(warningTimes({ ...policy, initialIntervalMs: 60_000 })).not.toBeNull();
     expect(warningTimes({ ...policy, initialIntervalMs: 59_999 })).toBeNull();
   });

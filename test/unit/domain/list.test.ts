@@ -12,7 +12,7 @@ const problems = (schema: v.GenericSchema, value: unknown) =>
   problemsOf(v.safeParse(schema, value).issues ?? [], schema);
 
 describe('a list', () => {
-  test('that is too long has one problem, and no item is looked at', () => {
+  test('reports one problem if it is too long, and checks no item', () => {
     let asked = 0;
     const counted = v.pipe(
       v.unknown(),
@@ -28,7 +28,7 @@ describe('a list', () => {
     expect(problems(list(counted, 2, 'things'), [1, 2])).toHaveLength(2);
   });
 
-  test('names each problem by the place of its item, and gives what is right back', () => {
+  test('reports each problem with the index of its item, and returns valid ones', () => {
     const schema = v.strictObject({ things: list(item, 5) });
     expect(
       problems(schema, { things: [{ name: 'a' }, { name: 'long' }, {}, { name: 'b', more: 1 }] }),
@@ -43,13 +43,13 @@ describe('a list', () => {
     ]);
   });
 
-  test('is not looked at any further once there are problems enough', () => {
+  test('stops checking once there are enough problems', () => {
     expect(problems(list(item, 1000), Array(1000).fill({}))).toHaveLength(ENOUGH_PROBLEMS);
     const nested = Array(300).fill(Array(1000).fill({}));
     expect(problems(list(list(item, 1000), 1000), nested)).toHaveLength(ENOUGH_PROBLEMS);
   });
 
-  test('is asked about as a whole only when each item has its type', () => {
+  test('is checked as a whole only if each item has its type', () => {
     const schema = v.pipe(
       list(item, 5),
       v.check(() => false, 'asked'),
@@ -61,7 +61,7 @@ describe('a list', () => {
     expect(last([{}, { name: 'a' }])).toBe('is required');
   });
 
-  test('of lines has at least one and at most a thousand; what is no list has no items', () => {
+  test('has one to a thousand lines, and anything else has no items', () => {
     expect(problems(lines(item), [])).toEqual([{ path: '', message: 'must have at least one product' }]);
     expect(problems(lines(item), 'x')).toEqual([{ path: '', message: 'must be a list of products' }]);
     expect(problems(lines(item), Array(MAX_LINES + 1))).toEqual([
@@ -73,26 +73,26 @@ describe('a list', () => {
   });
 });
 
-describe('what is reported of many problems', () => {
+describe('many problems', () => {
   const many = (count: number) =>
     invalid(Array.from({ length: count }, (_, index) => ({ path: `${index}`, message: 'no' }))).message.split(
       '; ',
     );
-  test('is the first fifty, and how many more there are', () => {
+  test('are cut to the first fifty, with the number of the others', () => {
     expect(many(MAX_PROBLEMS)).toHaveLength(MAX_PROBLEMS);
     expect(many(MAX_PROBLEMS + 1).slice(49)).toEqual(['49: no', 'and 1 more']);
     expect(many(ENOUGH_PROBLEMS - 1).at(-1)).toBe('and 49 more');
     expect(many(ENOUGH_PROBLEMS).at(-1)).toBe('and at least 50 more');
   });
 
-  test('of a field with a long name is the beginning of the name', () => {
+  test('shorten a long field name', () => {
     const named = (length: number) => invalid([{ path: 'x'.repeat(length), message: 'no' }]).message;
     expect(named(200)).toBe(`${'x'.repeat(200)}: no`);
     expect(named(201)).toBe(`${'x'.repeat(200)}…: no`);
   });
 });
 
-describe('a record', () => {
+describe('the size limit', () => {
   /** A record whose JSON has this many bytes. */
   const sized = (bytes: number) => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
   const problemMessage = (bytes: number, onlyStatus: boolean) => {
@@ -105,7 +105,7 @@ describe('a record', () => {
   };
   const most = MAX_RECORD_BYTES - 8 * 1024;
 
-  test('has at most 248 KiB after any write, and 256 after a change of status', () => {
+  test('is 248 KiB for a record, and 256 KiB after a change of status', () => {
     expect(MAX_RECORD_BYTES).toBe(262_144);
     expect([problemMessage(most, false), problemMessage(MAX_RECORD_BYTES, true)]).toEqual([null, null]);
     expect(problemMessage(most + 1, false)).toBe(
@@ -116,7 +116,7 @@ describe('a record', () => {
     );
   });
 
-  test('is counted in bytes', () => {
+  test('counts bytes', () => {
     const record = { text: 'ž'.repeat(most / 2) };
     expect(() => assertRecordSize('order', record, false)).toThrow('The order would be 249 KiB');
     const json = JSON.stringify(sized(most));
@@ -124,7 +124,7 @@ describe('a record', () => {
     expect(() => assertRecordSize('order', `${json} `, false)).toThrow('The order would be 249 KiB');
   });
 
-  test('of a page: all of them together have at most 8 MiB', () => {
+  test('is 8 MiB for all records of a page', () => {
     expect(() => assertListSize(8_388_608)).not.toThrow();
     expect(() => assertListSize(8_388_609)).toThrow(
       'items: the records of this page are more than 8 MiB as JSON: ask for fewer; 30 always fit.',

@@ -63,11 +63,11 @@ const isGivenUp =
 const finishes =
   'Attempt 2 is under way and is allowed to finish: if it is accepted, the delivery is delivered.';
 
-test('the bounds of what operators write are those of all histories: a replay decides by them whether a signal was taken', () => {
+test('the length limits are those of all recorded histories, since a replay depends on them', () => {
   expect({ MAX_REASON_CHARS, MAX_NAME_CHARS }).toEqual({ MAX_REASON_CHARS: 500, MAX_NAME_CHARS: 100 });
 });
 
-describe('is refused', () => {
+describe('refuses', () => {
   test.each<Row>([
     ['tryNow', 'held', { hold: held }, `It is ${heldByAnna} Resume it first.`],
     [
@@ -109,7 +109,7 @@ describe('is refused', () => {
     ['hold', 'spent', spent, 'No attempts are left: there is nothing to hold.'],
     [
       'hold',
-      'its last attempt under way',
+      'last attempt under way',
       { ...lastOne, underWay: 21 },
       'The last attempt, 21, is under way: there is nothing left to hold.',
     ],
@@ -131,16 +131,16 @@ describe('is refused', () => {
   });
 });
 
-describe('is done', () => {
+describe('accepts', () => {
   test.each<Row>([
     ['tryNow', 'waiting', {}, nextFollows],
     ['tryNow', 'gone at its old URL', { ...spent, goneBefore: true }, nextFollows],
     ['hold', 'gone at its old URL', { ...spent, goneBefore: true }, isHeld],
-    ['tryNow', 'its first waits for room', untried, nextFollows.replace('2', '1')],
+    ['tryNow', 'first attempt waits for room', untried, nextFollows.replace('2', '1')],
     ['tryNow', 'requeued by a batch', { queued: true }, nextFollows],
     [
       'tryNow',
-      'its last',
+      'last attempt left',
       lastOne,
       'Attempt 21 of 21 follows at once. It is the last one: if it fails, the delivery has failed.',
     ],
@@ -190,30 +190,30 @@ test.each<[string, Partial<ActionTarget>, ActionName[]]>([
   ['under way', { underWay: 2 }, ['hold', 'giveUp']],
   ['given up', { hold: givenUp }, []],
   ['ended', { state: 'delivered' }, []],
-])('a page offers of a delivery that is %s what would be accepted', (_, change, names) => {
+])('a page offers the accepted actions of a delivery that is %s', (_, change, names) => {
   expect(acceptedActions({ ...waiting, ...change })).toEqual(names);
 });
 
-describe('who stopped a delivery', () => {
+describe('the operator hold', () => {
   const action = (name: ActionName, by: string): OperatorAction => ({ ...anna, id: by, action: name, by });
   const nobody = { by: 'an operator', reason: '', at: '' };
 
   test.each<[string, 'hold' | 'giveUp' | null, OperatorAction[] | null, object | null]>([
     ['nobody', null, [action('hold', 'anna')], null],
     [
-      'who asked for it last',
+      'the last one who asked',
       'hold',
       [action('hold', 'eva'), action('resume', 'eva'), action('hold', 'anna'), action('tryNow', 'jan')],
       held,
     ],
-    ['who gave it up', 'giveUp', [action('giveUp', 'anna'), action('hold', 'eva')], givenUp],
+    ['the one who gave up', 'giveUp', [action('giveUp', 'anna'), action('hold', 'eva')], givenUp],
     ['unknown, as nothing of it is recorded', 'hold', [action('giveUp', 'eva')], { stop: 'hold', ...nobody }],
     ['unknown, as nothing is recorded', 'hold', null, { stop: 'hold', ...nobody }],
   ])('%s', (_, stop, actions, hold) => {
     expect(operatorHoldOf(stop, actions)).toEqual(hold);
   });
 
-  test('only a delivery that is shown as held is shown as held by somebody', () => {
+  test('only a delivery shown as held has somebody who holds it', () => {
     const delivery = {
       state: 'held',
       operatorStop: 'hold',
@@ -230,12 +230,12 @@ describe('who stopped a delivery', () => {
     [{ ...anna, reason: '' }, 'anna at 2026-11-20T11:00:00.000Z'],
     [{ ...anna, at: '' }, 'anna: stock-taking'],
     [nobody, 'an operator'],
-  ])('%j in words: %s', (hold, words) => {
+  ])('%j reads as: %s', (hold, words) => {
     expect(attribution(hold)).toBe(words);
   });
 });
 
-test('a user of the e-shop is recorded as such, and a name is cut to its greatest length', () => {
+test('a user of the e-shop is marked as such, and a long name is cut', () => {
   const long = 'x'.repeat(101);
   expect(askedBy('warehouse', 'anna')).toEqual({ by: 'anna' });
   expect(askedBy('shop', 'zoe')).toEqual({ by: 'zoe (e-shop)', user: true });

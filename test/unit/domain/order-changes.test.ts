@@ -54,7 +54,7 @@ const bill = {
 const noBill = Object.fromEntries(Object.keys(bill).map((name) => [name, null]));
 
 describe('a new order', () => {
-  test('the least of a body becomes the whole record', () => {
+  test('fills a minimal body up to a whole record', () => {
     expect(newOrder(body, context)).toEqual({
       eshopOrderId: '1',
       status: 'preReceived',
@@ -93,7 +93,7 @@ describe('a new order', () => {
     });
   });
 
-  test('fields of a record that a request may not write are ignored', () => {
+  test('ignores fields that a request may not write', () => {
     const record = newOrder(body, context);
     const moved = {
       ...record,
@@ -107,7 +107,7 @@ describe('a new order', () => {
     expect(newOrder(moved, context)).toEqual(record);
   });
 
-  test('left out, the bill goes to the recipient; one field of it is a bill of its own', () => {
+  test('bills the recipient without billing fields, and separately with any of them', () => {
     expect(newOrder({ ...body, ...address }, context)).toMatchObject(bill);
     expect(newOrder({ ...body, ...address, billingCity: 'Brno' }, context)).toMatchObject({
       ...noBill,
@@ -119,7 +119,7 @@ describe('a new order', () => {
 describe('an update', () => {
   const order = newOrder({ ...body, ...address, note: 'first', priority: 1 }, context);
 
-  test('PUT replaces: what is left out becomes its default; identifier and status stay', () => {
+  test('PUT resets omitted fields to their defaults, except identifier and status', () => {
     const replaced = replaceOrder(
       order,
       { orderProducts: [{ sku: 'CUP', quantity: 2 }], status: 'packed' },
@@ -131,7 +131,7 @@ describe('an update', () => {
     });
   });
 
-  test('PATCH changes what is sent and nothing else; a status is ignored', () => {
+  test('PATCH changes only the fields sent, and ignores a status', () => {
     expect(patchOrder(order, { note: 'second', status: 'packed' }, context)).toEqual({
       ...order,
       note: 'second',
@@ -139,7 +139,7 @@ describe('an update', () => {
     expect(patchOrder(order, {}, context)).toEqual(order);
   });
 
-  test('PATCH: a bill that goes to the recipient follows the recipient', () => {
+  test('PATCH: billing to the recipient follows the recipient', () => {
     expect(patchOrder(order, { recipientCity: 'Plzeň' }, context)).toMatchObject({
       recipientCity: 'Plzeň',
       billingCity: 'Plzeň',
@@ -147,7 +147,7 @@ describe('an update', () => {
     });
   });
 
-  test('PATCH: a bill that the request speaks of, or that goes elsewhere, does not follow', () => {
+  test('PATCH: billing fields in the request, or a separate bill, do not follow', () => {
     expect(patchOrder(order, { recipientCity: 'Plzeň', billingName: 'Zoë' }, context)).toMatchObject({
       billingCity: 'Praha',
     });
@@ -158,7 +158,7 @@ describe('an update', () => {
     });
   });
 
-  test('packing lists stay with the lines of the same product and lot, in their order', () => {
+  test('packing lists stay with lines of the same product and lot, in order', () => {
     const line = (sku: string, lot: string | null, packingLists: PackingList[] = []) => ({
       ...{ sku, quantity: '1', unitPrice: null, vatRate: null, lot },
       packingLists,
@@ -194,7 +194,7 @@ describe('an update', () => {
     'incorrect',
     'received',
     'productsNotAvailable',
-  ] as const)('everything may be changed while the order is %s', (status) => {
+  ] as const)('every field may change while the order is %s', (status) => {
     expect(patchOrder({ ...order, status }, { recipientCity: 'Plzeň' }, context)).toMatchObject({
       recipientCity: 'Plzeň',
       status,
@@ -212,7 +212,7 @@ describe('an update', () => {
     'returnedBack',
     'receivedBack',
     'canceled',
-  ] as const)('the order being %s, only a few fields may be changed', (status) => {
+  ] as const)('only a few fields may change while the order is %s', (status) => {
     const fulfilling: OrderRecord = { ...order, status };
     const few = { note: 'n', trackingNumbers: ['1'], orderFiles: [], paid: true };
     expect(Object.keys(few)).toEqual(changeableWhileFulfilled);
@@ -237,7 +237,7 @@ describe('a move', () => {
   const order: OrderRecord = { ...newOrder(body, context), status: 'onTheWay' };
   const later = new Date('2026-11-21T00:00:00.000Z');
 
-  test('is kept in the history with its note, and in the times of what it leads to', () => {
+  test('is added to the history with its note, and sets the time of its status', () => {
     expect(moveOrder(order, 'delivered', 'at the door', later)).toEqual({
       ...order,
       status: 'delivered',
@@ -255,7 +255,7 @@ describe('a move', () => {
     expect(moveOrder({ ...order, ...known }, 'lost', null, later)).toMatchObject(known);
   });
 
-  test('off the table is refused, with the ways there are', () => {
+  test('is refused without a transition, with the possible ones', () => {
     expect(problemMessage(() => moveOrder(order, 'canceled', null, later))).toBe(
       '409 The order is onTheWay and cannot become canceled: it can become delivered, lost, returningBack.',
     );
@@ -264,7 +264,7 @@ describe('a move', () => {
     );
   });
 
-  test('only a pre-order is released', () => {
+  test('releases only a pre-order', () => {
     expect(releaseOrder({ ...order, status: 'preOrder' }, later)).toMatchObject({
       status: 'preReceived',
       statusHistory: [expect.anything(), { status: 'preReceived', at: later.toISOString(), note: null }],

@@ -173,7 +173,7 @@ describe('refused', () => {
     expect(refused(fields)).toBe(`400 ${message}`);
   });
 
-  test('everything at once', () => {
+  test('several problems at once', () => {
     expect(refused({ sanction: true, marketplace: 'bazaar', shipper: 'PPL' })).toBe(
       '400 sanction: allowed only for b2b orders; shipperService: is required with shipper; marketplace: must be one of allegro, ebay',
     );
@@ -189,7 +189,7 @@ describe('on an update', () => {
     knownSkus: new Set<string>(),
   };
 
-  test('values accepted before are not refused in a later change of other fields', () => {
+  test('unchanged values are not refused later', () => {
     expect(problemMessage(() => patchOrder(before, { note: 'later' }, afterwards))).toBe('nothing');
   });
 

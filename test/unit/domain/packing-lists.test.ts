@@ -26,13 +26,13 @@ function packed(...orderProducts: object[]): (number | null)[] {
   );
 }
 
-test('each product goes to the next line of its lot, or of any where none is named', () => {
+test('a product goes to the next line of its lot, or of any lot if none is named', () => {
   expect(packed(named('TEA', 1), named('TEA', 2), named('TEA', 3), named('CUP', 4))).toEqual([1, 2, 3, 4]);
   expect(packed(named('TEA', 1, 'B'))).toEqual([null, 1, null, null]);
   expect(packed(named('TEA', 1, 'A'), named('TEA', 2))).toEqual([1, 2, null, null]);
 });
 
-test('lines that are not named are left without packages; the rest of the order stays', () => {
+test('unnamed lines have no packages, and the rest of the order is unchanged', () => {
   const full = { ...order, orderProducts: sampleOrder.orderProducts };
   expect(packOrder(full, { orderProducts: [] })).toEqual({
     ...full,
@@ -40,7 +40,7 @@ test('lines that are not named are left without packages; the rest of the order 
   });
 });
 
-test('what is not (so often) on the order is refused, everything at once', () => {
+test('units beyond those of the order are refused, all at once', () => {
   expect(
     problemMessage(() => packed(named('PAN', 1), named('CUP', 1), named('CUP', 2), named('TEA', 3, 'C'))),
   ).toBe(

@@ -16,7 +16,7 @@ const event = {
   payloadVersion: 'v2',
 } as const;
 
-test('a POST goes to the URL as it is, with the record', () => {
+test('a POST goes to the URL unchanged, with the record', () => {
   const { url } = event;
   expect(payloadOf({ ...event, method: 'POST' })).toEqual({ method: 'POST', url, body: '{"quantity":"2"}' });
   expect(
@@ -37,7 +37,7 @@ test('a GET has the identifier at the end of its URL, and no body', () => {
   });
 });
 
-test('without personal data it is what an erasure would leave, in the form of the webhook', () => {
+test("a payload without personal data equals an erased record, in the webhook's form", () => {
   const form = { version: 'v21', withPackingLists: false } as const;
   const bodyOf = (eventType: EventType, snapshot: object) =>
     payloadOf({

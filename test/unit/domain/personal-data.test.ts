@@ -7,7 +7,7 @@ import { sampleReturn } from '../../../src/domain/return/schema.ts';
 const nulls = (...names: string[]) => Object.fromEntries(names.map((name) => [name, null]));
 const PARTY = ['Name', 'CompanyName', 'Email', 'Phone', 'Street', 'City', 'PostCode', 'Country'];
 
-test('an order has neither recipient nor billing, pickup point, notes and files; the rest stays', () => {
+test('an order loses recipient, billing, pickup point, notes and files, and nothing else', () => {
   const status = { status: 'received', at: '2026-11-20T19:33:00.000Z' } as const;
   const order = { ...sampleOrder, statusHistory: [{ ...status, note: 'Zoe called' }] };
   expect(withoutPersonalData('order', order)).toEqual({
@@ -18,7 +18,7 @@ test('an order has neither recipient nor billing, pickup point, notes and files;
   });
 });
 
-test('a return has none of its free texts; the rest stays', () => {
+test('a return loses its free texts, and nothing else', () => {
   const texts = { description: 'of Zoe', eshopNote: 'for Zoe', note: 'by Zoe' };
   expect(withoutPersonalData('return', { ...sampleReturn, ...texts })).toEqual({
     ...sampleReturn,

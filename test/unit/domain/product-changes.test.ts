@@ -9,7 +9,7 @@ const noStock = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
 const record = newProduct({ sku: 'TEA', name: 'Green tea' }, context);
 const full = { ...record, description: 'green', price: '1.00', stock: { ...noStock, available: '7' } };
 
-test('a new product: the least of a body becomes the whole record, without stock', () => {
+test('a minimal new product is filled up to a whole record, without stock', () => {
   expect(record).toEqual({
     sku: 'TEA',
     name: 'Green tea',
@@ -40,7 +40,7 @@ test('a new product: the least of a body becomes the whole record, without stock
   });
 });
 
-test("what is the service's own is ignored", () => {
+test("the service's own fields are ignored", () => {
   expect(newProduct({ ...record, stock: 'much', createdAt: 1, updatedAt: 2 }, context)).toEqual(record);
   expect(replaceProduct(full, { ...full, stock: noStock, createdAt: 1, updatedAt: 2 }, context)).toEqual(
     full,
@@ -48,7 +48,7 @@ test("what is the service's own is ignored", () => {
   expect(patchProduct(full, { stock: noStock, createdAt: 1, updatedAt: 2 }, context)).toEqual(full);
 });
 
-test('PUT replaces: what is left out becomes its default; SKU and stock stay', () => {
+test('PUT resets omitted fields to their defaults, except SKU and stock', () => {
   expect(replaceProduct(full, { name: 'Tea' }, context)).toEqual({
     ...record,
     name: 'Tea',
@@ -56,6 +56,6 @@ test('PUT replaces: what is left out becomes its default; SKU and stock stay', (
   });
 });
 
-test('PATCH changes what is sent and nothing else', () => {
+test('PATCH changes only the fields sent', () => {
   expect(patchProduct(full, { active: false }, context)).toEqual({ ...full, active: false });
 });

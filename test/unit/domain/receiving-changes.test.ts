@@ -44,7 +44,7 @@ const cup: ReceivingLine = {
 const record = newReceiving(body, context);
 
 describe('a new receiving', () => {
-  test('the least of a body becomes the whole record, in the order of the interface', () => {
+  test('fills a minimal body up to a whole record, in the order of the interface', () => {
     expect(record).toEqual({
       eshopReceivingId: 'IN-1',
       carrierInfo: null,
@@ -70,7 +70,7 @@ describe('a new receiving', () => {
     expect(Object.keys(record)).toEqual(Object.keys(sampleReceiving));
   });
 
-  test("what is the warehouse's is ignored, and lines marked D are left out", () => {
+  test("ignores the warehouse's fields, and drops lines marked D", () => {
     const sent = {
       ...body,
       status: 'stocked',
@@ -83,14 +83,14 @@ describe('a new receiving', () => {
     expect(newReceiving(sent, context)).toEqual(record);
   });
 
-  test('lines all marked D are none', () => {
+  test('is refused if all lines are marked D', () => {
     const products = [{ ...tea, lineState: 'D' }];
     expect(problemMessage(() => newReceiving({ ...body, products }, context))).toBe(
       '400 products: must have at least one product',
     );
   });
 
-  test('its lines must be known products, once each, and something of them', () => {
+  test('is refused for an unknown or repeated product, or a quantity of 0', () => {
     const products = [
       { sku: 'TEA', quantity: 0 },
       { sku: 'PAN', quantity: 1 },
@@ -102,7 +102,7 @@ describe('a new receiving', () => {
     );
   });
 
-  test('together they must not be more units than a number can carry', () => {
+  test('is refused if its sum of units has more than 15 digits', () => {
     const products = ['TEA', 'CUP'].map((sku) => ({ sku, quantity: '999999999.999999' }));
     expect(problemMessage(() => newReceiving({ ...body, products }, context))).toBe(
       '400 products: are too many units: their sum has more than 15 digits',
@@ -111,7 +111,7 @@ describe('a new receiving', () => {
 });
 
 describe('an update', () => {
-  test('PUT replaces: what is left out becomes its default; lines left out are marked D; the identifier stays', () => {
+  test('PUT resets omitted fields, marks omitted lines D, and keeps the identifier', () => {
     const before = { ...record, urgent: true, status: 'awaiting' as const };
     const after = replaceReceiving(
       before,
@@ -129,11 +129,11 @@ describe('an update', () => {
     });
   });
 
-  test('PATCH changes what is sent and nothing else', () => {
+  test('PATCH changes only the fields sent', () => {
     expect(patchReceiving(record, { urgent: true }, context)).toEqual({ ...record, urgent: true });
   });
 
-  test('counts stay, and a line that was left out can come back', () => {
+  test('counts are kept, and a line marked D can return', () => {
     const counted = {
       ...record,
       products: [
@@ -148,7 +148,7 @@ describe('an update', () => {
     expect(patchReceiving(counted, { urgent: true }, context).products).toEqual(counted.products);
   });
 
-  test('a further line goes behind the others', () => {
+  test('a new line goes after the others', () => {
     const products = [{ sku: 'POT', quantity: 1 }, ...body.products];
     expect(patchReceiving(record, { products }, context).products.map(({ sku }) => sku)).toEqual([
       'TEA',
@@ -158,7 +158,7 @@ describe('an update', () => {
   });
 
   test.each(['arrived', 'received', 'stocked', 'canceled'] as const)(
-    'the receiving being %s, only a few fields may be changed',
+    'only a few fields may change while the receiving is %s',
     (status) => {
       const there: ReceivingRecord = { ...record, status };
       const few = {
@@ -182,14 +182,14 @@ describe('an update', () => {
   );
 });
 
-test('a move: along the table alone', () => {
+test('only transitions of the table are possible', () => {
   expect(moveReceiving(record, 'arrived')).toEqual({ ...record, status: 'arrived' });
   expect(problemMessage(() => moveReceiving(record, 'stocked'))).toBe(
     '409 The receiving is awaiting and cannot become stocked: it can become arrived, canceled.',
   );
 });
 
-describe('the count', () => {
+describe('entering counts', () => {
   const arrived: ReceivingRecord = { ...record, status: 'arrived' };
   type Entry = ReceivingLinesInput['products'][number];
   const entry = (more: Partial<Entry>): Entry => ({
@@ -200,7 +200,7 @@ describe('the count', () => {
   const count = (...entries: Partial<Entry>[]) =>
     countReceiving(arrived, { products: entries.map(entry) }).products;
 
-  test('is entered with the lot and the expiry that came', () => {
+  test('takes the lot and expiry of the units that arrived', () => {
     const expirationDate = '2028-01-01T00:00:00.000Z';
     expect(count({ lot: 'L', expirationDate })).toEqual([
       { ...tea, lot: 'L', received: '5', expirationDate },
@@ -210,7 +210,7 @@ describe('the count', () => {
     expect(count({ sku: 'CUP', received: '2' })).toEqual([tea, { ...cup, received: '2' }]);
   });
 
-  test('of a further lot makes a line of which nothing was announced', () => {
+  test('adds a line for another lot, with nothing announced', () => {
     expect(count({ sku: 'CUP', lot: 'B', received: '1' })).toEqual([
       tea,
       cup,
@@ -218,14 +218,14 @@ describe('the count', () => {
     ]);
   });
 
-  test('of a line sent as left out is left out', () => {
+  test('skips an entry marked D', () => {
     expect(count({ lineState: 'D' }, { sku: 'CUP', lot: 'A', lineState: 'E', received: '1' })).toEqual([
       tea,
       { ...cup, received: '1' },
     ]);
   });
 
-  test('goes to the line of its lot rather than to one without a lot', () => {
+  test('prefers the line of the lot to one without a lot', () => {
     const lines = [tea, { ...tea, lot: 'A' }];
     const counted = countReceiving({ ...arrived, products: lines }, { products: [entry({ lot: 'A' })] });
     expect(counted.products).toEqual([tea, { ...tea, lot: 'A', received: '5' }]);
@@ -236,7 +236,7 @@ describe('the count', () => {
     expect(reversed.products).toEqual([{ ...tea, lot: 'A', received: '5' }, tea]);
   });
 
-  test('of two entries without a lot goes to the lines in their order, and no further', () => {
+  test('fills the lines in order for entries without a lot, and no more than there are', () => {
     const lines = [tea, { ...tea, lot: 'A' }];
     const enter = (times: number) => () =>
       countReceiving(
@@ -247,18 +247,18 @@ describe('the count', () => {
     expect(problemMessage(enter(3))).toBe('400 products.2: appears twice: enter the sum');
   });
 
-  test('of a further lot named twice is refused', () => {
+  test('refuses another lot named twice', () => {
     expect(problemMessage(() => count({ sku: 'CUP', lot: 'B' }, { sku: 'CUP', lot: 'B' }))).toBe(
       '400 products.1: appears twice: enter the sum',
     );
   });
 
-  test('is what has come; where there is none, what was announced has', () => {
+  test('an uncounted line counts as arrived as announced', () => {
     expect(arrivedUnits({ ...tea, received: '0' })).toBe('0');
     expect(arrivedUnits(tea)).toBe('5');
   });
 
-  test('of what was not announced, or left out, is refused', () => {
+  test('refuses products that were not announced, or are marked D', () => {
     const left = { ...arrived, products: [{ ...tea, lineState: 'D' as const }, cup] };
     const entries = [entry({}), entry({ sku: 'PAN' })];
     expect(problemMessage(() => countReceiving(left, { products: entries }))).toBe(
@@ -266,13 +266,16 @@ describe('the count', () => {
     );
   });
 
-  test.each(['arrived', 'received'] as const)('is taken while the receiving is %s', (status) => {
+  test.each(['arrived', 'received'] as const)('is possible while the receiving is %s', (status) => {
     expect(countReceiving({ ...record, status }, { products: [entry({})] }).products[0]?.received).toBe('5');
   });
 
-  test.each(['awaiting', 'stocked', 'canceled'] as const)('is refused while it is %s', (status) => {
-    expect(problemMessage(() => countReceiving({ ...record, status }, { products: [] }))).toBe(
-      `409 The receiving is ${status}: counts can be entered only while it is arrived or received.`,
-    );
-  });
+  test.each(['awaiting', 'stocked', 'canceled'] as const)(
+    'is refused while the receiving is %s',
+    (status) => {
+      expect(problemMessage(() => countReceiving({ ...record, status }, { products: [] }))).toBe(
+        `409 The receiving is ${status}: counts can be entered only while it is arrived or received.`,
+      );
+    },
+  );
 });

@@ -27,7 +27,7 @@ const counts = (change: Partial<RecoveryCounts> = {}): RecoveryCounts => ({
 });
 
 describe('the pace', () => {
-  test('doubles with what is taken, up to 500', () => {
+  test('the page size doubles while deliveries are accepted, up to 500', () => {
     const allowed: number[] = [];
     for (let created = 0, ended = 0, step = 0; step < 7; step += 1) {
       const allowance = allowanceFor(counts({ created }), { ...fresh, ended });
@@ -38,13 +38,13 @@ describe('the pace', () => {
     expect(allowed).toEqual([20, 40, 80, 160, 320, 500, 500]);
   });
 
-  test('leaves allowance for what is not waiting', () => {
+  test('waiting deliveries count toward the page size', () => {
     expect(allowanceFor(counts({ created: 15, pending: 15 }), fresh)).toBe(5);
     expect(allowanceFor(counts({ created: 65, pending: 45 }), { ...fresh, ended: 0 })).toBe(0);
     expect(allowanceFor(counts({ created: 75, pending: 45 }), { ...fresh, ended: 0 })).toBe(15);
   });
 
-  test('with failures alone only tries, and with a success goes on', () => {
+  test('a failing recovery tries one at a time, and a success restores the page size', () => {
     const failing = counts({ created: 30, retrying: 30 });
     expect(allowanceFor(failing, fresh)).toBe(1);
     expect(allowanceFor({ ...failing, created: 31 }, fresh)).toBe(20);
@@ -53,7 +53,7 @@ describe('the pace', () => {
     expect(allowanceFor(counts({ created: 2_000, retrying: 1_000 }), fresh)).toBe(0);
   });
 
-  test('goes on beside records that are refused, until 5,000 wait for their order', () => {
+  test('recovery continues beside refused records until 5,000 deliveries are blocked', () => {
     const behind = (blocked: number, pending = 0) =>
       allowanceFor(counts({ created: 10_000, pending: pending + blocked, blocked, retrying: 1 }), {
         ...fresh,
@@ -66,7 +66,7 @@ describe('the pace', () => {
     expect(behind(5_400)).toBe(0);
   });
 
-  test('what is superseded is no success, and holds up none', () => {
+  test('superseded deliveries neither count as successes nor are waited for', () => {
     const failing = counts({ created: 100, retrying: 30, superseded: 70 });
     expect(allowanceFor(failing, { ...fresh, superseded: 40 })).toBe(1);
     expect(nextPace(fresh, failing, { elapsedS: 1, ageS: 1 })).toEqual({
@@ -80,7 +80,7 @@ describe('the pace', () => {
     expect(nextPace(fresh, taking, { elapsedS: 1, ageS: 1 })).toMatchObject({ ended: 25, rate: 25 });
   });
 
-  test('is measured by what ends, and not across a pause', () => {
+  test('the rate is that of ended deliveries, and not measured across a pause', () => {
     const first = nextPace(fresh, counts({ created: 20 }), { elapsedS: 2, ageS: 2 });
     expect(first).toMatchObject({ ended: 20, rate: 10 });
     for (const elapsedS of [null, 0, 60])
@@ -122,24 +122,28 @@ function played(found: number, takes: (second: number, pending: number) => numbe
   }
 }
 
-describe('its estimated end', () => {
+describe('the estimated end', () => {
   test.each([
-    ['of a receiver that takes everything at once', 20_000, () => Number.POSITIVE_INFINITY],
-    ['of a receiver that takes 40 per second', 4_000, () => 40],
-    ['of one that takes more and less in turns', 10_000, (second: number) => (second % 8 < 4 ? 150 : 50)],
+    ['a receiver that accepts everything at once', 20_000, () => Number.POSITIVE_INFINITY],
+    ['a receiver that accepts 40 per second', 4_000, () => 40],
     [
-      'of a recovery that gets its turn every 15 seconds, beside a burst that lasts',
+      'a receiver that accepts more and less in turns',
+      10_000,
+      (second: number) => (second % 8 < 4 ? 150 : 50),
+    ],
+    [
+      'a recovery that gets its turn every 15 seconds during a lasting burst',
       4_000,
       (second: number) => (second % 15 === 14 ? 100 : 0),
     ],
-  ])('%s is off by a fifth at most', (_, found, takes) => {
+  ])('is off by a fifth at most: %s', (_, found, takes) => {
     const off = played(found, takes);
     expect([...off.keys()]).toEqual([25, 50, 75]);
     for (const [share, by] of off) expect(by, `at ${share} %`).toBeLessThanOrEqual(0.2);
   });
 });
 
-describe('the duration', () => {
+describe('the estimated duration', () => {
   test.each([
     [0, null, null, 0],
     [100, 50, 10_000, 4_000],
@@ -149,7 +153,7 @@ describe('the duration', () => {
     [100, null, null, 4_000],
     [100, 0, null, 4_000],
     [100, 50, null, 4_000],
-  ])('of %i, at %s per second, attempts of %s ms: %i ms', (deliveries, rate, meanMs, ms) => {
+  ])('for %i deliveries at %s per second, attempts of %s ms: %i ms', (deliveries, rate, meanMs, ms) => {
     expect(estimatedDurationMs(deliveries, { rate, meanMs })).toBe(ms);
   });
 });
@@ -177,8 +181,8 @@ const stored: StoredRecovery = {
   now,
 };
 
-describe('its progress', () => {
-  test('what is done, failed and left adds up to what was found', () => {
+describe('progress', () => {
+  test('done, failed and left add up to the events found', () => {
     expect(recoveryProgress(stored)).toMatchObject({
       state: 'running',
       done: 30,
@@ -188,7 +192,7 @@ describe('its progress', () => {
     });
   });
 
-  test('what was superseded is neither done nor failed nor left', () => {
+  test('superseded deliveries are neither done, failed nor left', () => {
     const some = { ...stored, superseded: 10 };
     expect(recoveryProgress(some)).toMatchObject({ done: 20, failed: 2, superseded: 10, left: 68 });
     // 32 have ended, of which the receiver had to accept 22.
@@ -197,12 +201,12 @@ describe('its progress', () => {
     );
   });
 
-  test('once everything was looked at, only what is open is left', () => {
+  test('only open deliveries are left once all events have been looked at', () => {
     expect(recoveryProgress({ ...stored, exhausted: true })).toMatchObject({ left: 8 });
     expect(recoveryProgress({ ...stored, state: 'canceled' })).toMatchObject({ left: 8 });
   });
 
-  test('it ends when what is left has been taken at its pace; if only retries are left, with the last of them', () => {
+  test('the end follows from the rate, or from the last retry if only retries are left', () => {
     expect(recoveryProgress({ ...stored, rate: 6.8 }).estimatedEndAt).toEqual(
       new Date('2026-11-20T10:00:10Z'),
     );
@@ -224,13 +228,13 @@ describe('its progress', () => {
       '10:00:10',
     ],
     ['nothing ends', { rate: 0 }, null],
-  ])('when %s', (_, change, time) => {
+  ])('the end when %s', (_, change, time) => {
     const end = time === null ? null : new Date(`2026-11-20T${time}Z`);
     expect(recoveryProgress({ ...stored, ...change }).estimatedEndAt).toEqual(end);
   });
 });
 
-describe('its reason', () => {
+describe('the reason', () => {
   test.each([
     [{}, null],
     [{ state: 'completed' }, null],
@@ -250,14 +254,14 @@ describe('its reason', () => {
   });
 });
 
-describe('its state', () => {
+describe('the state', () => {
   test.each([
     ['running', 'running', 'paused', true],
     ['paused', 'paused', 'paused', true],
     ['completed', 'completed', 'completed', false],
     ['canceled', 'canceled', 'canceled', false],
   ] as const)(
-    '%s: shown as %s, while the webhook is inactive as %s; under way: %s',
+    '%s is shown as %s, while the webhook is inactive as %s; under way: %s',
     (state, active, inactive, goesOn) => {
       expect(shownRecoveryState({ ...stored, state })).toBe(active);
       expect(shownRecoveryState({ ...stored, state, webhookInactive: true })).toBe(inactive);
@@ -266,7 +270,7 @@ describe('its state', () => {
   );
 });
 
-describe('what is recovered', () => {
+describe('the default request', () => {
   const [created, deactivated, asked] = [
     new Date('2026-11-01'),
     new Date('2026-11-10'),
@@ -289,7 +293,7 @@ describe('what is recovered', () => {
     expect(recoveryOfWebhook(request, webhook)).toEqual(recovery);
   });
 
-  test('nothing that is known, of a webhook that was never deactivated', () => {
+  test('knows nothing of a webhook that was never deactivated', () => {
     expect(recoveryOfWebhook({}, { ...webhook, deactivatedAt: null })).toBeNull();
   });
 });

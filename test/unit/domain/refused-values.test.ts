@@ -21,13 +21,13 @@ test.each<[string, unknown, string, string]>([
 });
 
 test.each([[null], [7], [true], [''], ['ž😀\n'], [{ a: [{ b: null }, [], {}], c: 'x' }], [lists(32, 'x')]])(
-  '%j is not',
+  '%j is accepted',
   (value) => {
     expect(findInvalidText(value)).toBeNull();
   },
 );
 
-test('names that a look-up would find in every object', () => {
+test('names inherited by every object are recognized', () => {
   expect(['__proto__', 'constructor', 'toString', 'prototype'].map(isInherited)).toEqual(Array(4).fill(true));
   expect(['proto', 'name', ''].map(isInherited)).toEqual(Array(3).fill(false));
 });

@@ -35,7 +35,7 @@ const later = new Date('2026-11-21T00:00:00.000Z');
 const at = later.toISOString();
 
 describe('a new return', () => {
-  test('the least of a body becomes the whole record', () => {
+  test('fills a minimal body up to a whole record', () => {
     expect(record).toEqual({
       eshopReturnId: 'R-1',
       eshopOrderId: null,
@@ -58,7 +58,7 @@ describe('a new return', () => {
     expect(Object.keys(record).sort()).toEqual(Object.keys(sampleReturn).sort());
   });
 
-  test("what is the warehouse's is ignored, and lines marked D are left out", () => {
+  test("ignores the warehouse's fields, and drops lines marked D", () => {
     const sent = {
       ...record,
       note: 'mine',
@@ -76,7 +76,7 @@ describe('a new return', () => {
     expect(newReturn(sent, context)).toEqual(record);
   });
 
-  test('its lines must be known products, once each', () => {
+  test('is refused for an unknown or repeated product', () => {
     const returnedOrderProducts = [
       { sku: 'PAN', quantity: 1 },
       { sku: 'TEA', quantity: 1 },
@@ -89,7 +89,7 @@ describe('a new return', () => {
 });
 
 describe('an update', () => {
-  test('PUT replaces: what is left out becomes its default; lines left out are marked D; the rest is kept', () => {
+  test('PUT resets omitted fields, marks omitted lines D, and keeps the rest', () => {
     const before: ReturnRecord = { ...record, description: 'd', note: 'internal' };
     expect(replaceReturn(before, { returnedOrderProducts: [{ sku: 'CUP', quantity: 1 }] }, context)).toEqual({
       ...record,
@@ -101,7 +101,7 @@ describe('an update', () => {
     });
   });
 
-  test('PATCH changes what is sent and nothing else; what was counted stays', () => {
+  test('PATCH changes only the fields sent, and keeps counts', () => {
     const counted: ReturnRecord = {
       ...record,
       returnedOrderProducts: [{ ...tea, received: '1', resolution: 'dispose' }],
@@ -117,7 +117,7 @@ describe('an update', () => {
   });
 
   test.each(['arrived', 'processing', 'completed', 'rejected', 'canceled'] as const)(
-    'the return being %s, only a few fields may be changed',
+    'only a few fields may change while the return is %s',
     (status) => {
       const there: ReturnRecord = { ...record, status };
       const few = { description: 'd', eshopNote: 'n', rma: '5' };
@@ -139,26 +139,26 @@ describe('a move', () => {
     ['awaiting', 'canceled', { canceledAt: at }],
     ['arrived', 'processing', {}],
     ['processing', 'rejected', {}],
-  ] as const)('from %s to %s keeps the time of what it leads to', (from, to, times) => {
+  ] as const)('from %s to %s sets the time of the new status', (from, to, times) => {
     const before: ReturnRecord = { ...record, status: from };
     expect(moveReturn(before, to, null, later)).toEqual({ ...before, status: to, ...times });
     const known = { confirmedAt: created, receivedAt: created, canceledAt: created };
     expect(moveReturn({ ...before, ...known }, to, null, later)).toMatchObject({ ...known, ...times });
   });
 
-  test("takes the warehouse's note, or keeps the one before", () => {
+  test("takes the warehouse's note, or keeps the previous one", () => {
     expect(moveReturn(processing, 'completed', 'opened', later).note).toBe('opened');
     expect(moveReturn(processing, 'completed', null, later).note).toBe('before');
   });
 
-  test('off the table is refused', () => {
+  test('is refused without a transition', () => {
     expect(problemMessage(() => moveReturn(processing, 'canceled', null, later))).toBe(
       '409 The return is processing and cannot become canceled: it can become completed, rejected.',
     );
   });
 });
 
-describe('the count', () => {
+describe('entering counts', () => {
   type Entry = ReturnLinesInput['returnedOrderProducts'][number];
   const entry = (more: Partial<Entry>): Entry => ({
     ...{ sku: 'TEA', lot: null, received: '1', resolution: 'qualityHold' },
@@ -170,20 +170,20 @@ describe('the count', () => {
     countReturn(arrived, { returnedOrderProducts: entries.map(entry) }).returnedOrderProducts;
   const counted = { ...tea, received: '1', resolution: 'qualityHold' };
 
-  test('is entered with what becomes of the units', () => {
+  test('takes the units with their resolution', () => {
     expect(count({})).toEqual([counted]);
     expect(count({ lineState: 'E' })).toEqual([counted]);
     expect(count({ lineState: 'D' })).toEqual([tea]);
   });
 
-  test('of a further lot makes a line of which nothing was announced', () => {
+  test('adds a line for another lot, with nothing announced', () => {
     expect(count({ lot: 'A' }, { lot: 'B' })).toEqual([
       { ...counted, lot: 'A' },
       { ...counted, lot: 'B', quantity: '0' },
     ]);
   });
 
-  test('of what was not announced is refused', () => {
+  test('refuses products that were not announced, and an entry named twice', () => {
     expect(problemMessage(() => count({ sku: 'CUP' }))).toBe(
       '400 returnedOrderProducts.0.sku: "CUP" was not announced',
     );
@@ -192,14 +192,14 @@ describe('the count', () => {
     );
   });
 
-  test.each(['arrived', 'processing'] as const)('is taken while the return is %s', (status) => {
+  test.each(['arrived', 'processing'] as const)('is possible while the return is %s', (status) => {
     expect(countReturn({ ...record, status }, { returnedOrderProducts: [entry({})] })).toMatchObject({
       status,
     });
   });
 
   test.each(['awaiting', 'completed', 'rejected', 'canceled'] as const)(
-    'is refused while it is %s',
+    'is refused while the return is %s',
     (status) => {
       expect(problemMessage(() => countReturn({ ...record, status }, { returnedOrderProducts: [] }))).toBe(
         `409 The return is ${status}: counts can be entered only while it is arrived or processing.`,

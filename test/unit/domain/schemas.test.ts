@@ -73,22 +73,22 @@ function emptyIn(value: unknown, path: string, seen = new Set<unknown>()): strin
     .flatMap(([name, inner]) => emptyIn(inner, `${path}.${name}`, seen));
 }
 
-test.each(schemas)('%s: no sentence, no value of a list, no pattern is empty', (name, make) => {
+test.each(schemas)('%s: no description, enumeration or pattern is empty', (name, make) => {
   expect(emptyIn(make(), name)).toEqual([]);
 });
 
-test('the documentation lists the marketplaces that are loaded, and the other fields as they are', () => {
+test('the documentation lists the loaded marketplaces, and other fields unchanged', () => {
   const { marketplace, ...others } = documentedEntries(['bazaar']);
   expect(v.getMetadata(marketplace.wrapped).jsonSchema).toEqual({ type: 'string', enum: ['bazaar'] });
   const { marketplace: _shipped, ...fields } = orderEntries;
   expect(others).toEqual(fields);
 });
 
-test('what each event says of itself', () => {
+test('each event says when it fires, beginning with an article', () => {
   for (const { firesWhen } of Object.values(eventTypes)) expect(firesWhen).toMatch(/^(an?|the) .+ /);
 });
 
-describe('how a field is stored', () => {
+describe('kinds of stored fields', () => {
   /** The fields of each kind that is converted for storage. */
   const kinds = (entry: CatalogueEntry, list?: string) => {
     const fields = [...fieldKinds(entry.recordSchema('v2'), list)];
@@ -96,7 +96,7 @@ describe('how a field is stored', () => {
     return { timestamp: of('timestamp'), decimal: of('decimal'), json: of('json') };
   };
 
-  test('of a record: times, decimals, lists of objects; everything else as it comes', () => {
+  test('a record has timestamps, decimals and JSON; all else is stored as it is', () => {
     expect(kinds(catalogue.order)).toEqual({
       timestamp: [
         ...['releaseAt', 'requiredExpeditionDate'],
@@ -113,7 +113,7 @@ describe('how a field is stored', () => {
     });
   });
 
-  test('of its lines', () => {
+  test('a line has timestamps, decimals and JSON too', () => {
     expect(kinds(catalogue.order, 'orderProducts')).toEqual({
       timestamp: [],
       decimal: ['quantity', 'unitPrice', 'vatRate'],
@@ -134,7 +134,7 @@ describe('the record’s form of a field', () => {
   const accepts = (schema: v.GenericSchema, version: 'v2' | 'v21', ...values: unknown[]) =>
     values.map((value) => v.is(versionSchema(schema, version), value));
 
-  test('decimals take the form of the version, wherever they stand', () => {
+  test('decimals take the form of the version, at any depth', () => {
     expect(accepts(money(), 'v2', '1.00', '1', 1)).toEqual([true, false, false]);
     expect(accepts(money(), 'v21', '1.00', 1)).toEqual([false, true]);
     expect(accepts(count(), 'v2', '1', '1.50', 1)).toEqual([true, false, false]);
@@ -143,7 +143,7 @@ describe('the record’s form of a field', () => {
     ).toEqual([true, true, false]);
   });
 
-  test('an optional field of a request is present in the record: null, or its default', () => {
+  test('an optional field is present in the record, as null or its default', () => {
     expect(accepts(optional(text(1)), 'v2', null, 'a', undefined)).toEqual([true, true, false]);
     expect(accepts(flag(), 'v2', true, null, undefined)).toEqual([true, false, false]);
     expect(accepts(v.nullable(text(1)), 'v2', null, 'a')).toEqual([true, true]);
@@ -157,7 +157,7 @@ describe('the record’s form of a field', () => {
     expect(v.getExamples(writtenTimestamp())).toEqual(['2026-11-20T19:33:00.000Z']);
   });
 
-  test('a record is named like its request, without the word Input at the end', () => {
+  test('a record is named like its request, without a final Input', () => {
     const ref = (input: string, version: 'v2' | 'v21') =>
       v.getMetadata(versionSchema(v.pipe(v.object({ a: text(1) }), v.metadata({ ref: input })), version)).ref;
     expect(ref('LineInput', 'v21')).toBe('Line');
@@ -166,13 +166,13 @@ describe('the record’s form of a field', () => {
     expect(v.getMetadata(versionSchema(v.object({ a: text(1) }), 'v2')).ref).toBeUndefined();
   });
 
-  test('everything else stays as it is', () => {
+  test('all other fields are unchanged', () => {
     for (const schema of [identifier(), country(), currency(), oneOf(['a'])]) {
       expect(versionSchema(schema, 'v2')).toBe(schema);
     }
   });
 
-  test('a description goes with it, unless the form has one of its own', () => {
+  test('a description is kept, unless the form has its own', () => {
     const described = (schema: v.GenericSchema) =>
       v.getDescription(versionSchema(v.pipe(schema, v.description('Why.')), 'v2'));
     expect(described(optional(text(1)))).toBe('Why.');
@@ -180,7 +180,7 @@ describe('the record’s form of a field', () => {
     expect(v.getDescription(versionSchema(optional(text(1)), 'v2'))).toBeUndefined();
   });
 
-  test('an object has the same fields, then its own; one of the same name takes the place', () => {
+  test('an object keeps its fields and adds its own; a repeated name is replaced', () => {
     const form = recordObject({ a: optional(text(1)), b: money(), none: 7 }, 'v2', {
       b: v.number(),
       c: v.null(),

@@ -50,12 +50,12 @@ test.each([
     OURS,
   ]),
   ...['', 'a b', 'a:', 'a\r\nb', 'ž', '"a"', 'a/b'].map((name) => [name, NAME]),
-])('the header %j: %s', (name = '', problem) => {
+])('the header %j is refused: %s', (name = '', problem) => {
   expect(problemsOf({ [name]: 'x' })).toEqual([[`headers.${name}`, problem]]);
 });
 
 test.each(['a\r\nb: c', 'a\n', '\u0000', '\u007f', 'ž', ' a', 'a\t', '\u2028', '• ••'])(
-  'the value %j',
+  'the value %j is refused',
   (value) => {
     expect(problemsOf({ 'X-Key': value })).toEqual([['headers.X-Key', VALUE]]);
   },
@@ -73,11 +73,11 @@ test.each([
     Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`x-${index}`, 'x'])),
     [['headers', 'must be at most 16']],
   ],
-])('%j: %j', (headers, problems) => {
+])('%j is refused: %j', (headers, problems) => {
   expect(problemsOf(headers)).toEqual(problems);
 });
 
-test('a mask stands for a value only where one may be stored', () => {
+test('a mask stands for a value only if one can be stored', () => {
   const sent = { 'X-Key': MASK };
   const nothing = 'there is no stored value that the mask could stand for: send one';
   expect(problemsOf(sent, replacedHeadersField)).toEqual([]);
@@ -89,7 +89,7 @@ test.each([
   [null, null],
   [{}, null],
   [{ 'X-Key': '' }, { 'X-Key': '' }],
-])('a new webhook with %j has %j', (sent, headers) => {
+])('a new webhook with %j stores %j', (sent, headers) => {
   expect(headersOrNull(sent)).toEqual(headers);
 });
 
@@ -99,7 +99,7 @@ test.each([
   ['', true, true],
   [' a', false, false],
   [MASK, false, true],
-])('%j fits the schema of a new webhook: %s, of one that is replaced: %s', (value, ...allowed) => {
+])('%j fits the schema of a new webhook: %s, of a replaced one: %s', (value, ...allowed) => {
   const fits = [newHeadersField, replacedHeadersField].map((field) => {
     const { schema } = describeSchema(v.strictObject({ headers: field }), 'input');
     return new Ajv2020({ strict: false }).compile(Object(schema))({ headers: { 'X-Key': value } });
@@ -132,7 +132,7 @@ describe('a PUT', () => {
     expect(put(sent)).toEqual(after);
   });
 
-  test('a mask under a new name stands for nothing', () => {
+  test('refuses a mask under a new name', () => {
     expect(refused({ 'X-New': MASK, 'X-Key': MASK })).toBe(
       'headers.X-New: no value is stored under this name: send one',
     );
@@ -142,7 +142,7 @@ describe('a PUT', () => {
   });
 
   test.each(['http://shop.example/', 'https://other.example/', 'https://shop.example:444/'])(
-    'that leads to %s needs every value again',
+    'to %s needs every value again',
     (url) => {
       const moved = 'the URL leads to another scheme, host or port: send';
       expect(refused({ 'X-Key': MASK, 'X-Other': 'two' }, url)).toBe(
@@ -157,7 +157,7 @@ describe('a PUT', () => {
     },
   );
 
-  test('values that are kept count too', () => {
+  test('counts kept values toward the size limit', () => {
     const long = { 'X-Key': 'x'.repeat(4000) };
     expect(refused({ 'X-Key': MASK, 'X-More': 'y'.repeat(100) }, undefined, long)).toBe(
       'headers: must be at most 4096 bytes long, names and values together',
@@ -165,6 +165,6 @@ describe('a PUT', () => {
   });
 });
 
-test('the names are shown without the values', () => {
+test('names are shown without values', () => {
   expect(masked(['X-Key', 'X-Other'])).toEqual({ 'X-Key': '•••', 'X-Other': '•••' });
 });

@@ -22,11 +22,11 @@ test.each([
   ['0', '0'],
   ['2.5', '-2.5'],
   ['-2.5', '2.5'],
-])('%s with the other sign is %s', (decimal, other) => {
+])('%s negated is %s', (decimal, other) => {
   expect(negated(decimal)).toBe(other);
 });
 
-test('a change is added to each place, exactly', () => {
+test('a change is added exactly, place by place', () => {
   const stock = { available: '0.1', reserved: '1', onHold: '2', awaiting: '3' };
   expect(applyChange(stock, { available: '0.2' })).toEqual({ ...stock, available: '0.3' });
   expect(applyChange(stock, { available: '-1', reserved: '2', onHold: '-3', awaiting: '4' })).toEqual({
@@ -37,7 +37,7 @@ test('a change is added to each place, exactly', () => {
   });
 });
 
-test('holds and releases move units; every other movement brings or takes them', () => {
+test('holds and releases move units; other movements add or remove them', () => {
   expect(changeOf('quality_hold', '2')).toEqual({ available: '-2', onHold: '2' });
   expect(changeOf('quality_release', '2')).toEqual({ available: '2', onHold: '-2' });
   for (const type of ['stock_correction', 'completition', 'order', 'return', 'receiving'] as const) {
@@ -46,7 +46,7 @@ test('holds and releases move units; every other movement brings or takes them',
   }
 });
 
-describe('what is wrong with a stock', () => {
+describe('the shortage in a stock', () => {
   test.each([
     [none, null],
     [{ ...none, available: '-0.000001' }, 'available'],
@@ -62,7 +62,7 @@ describe('what is wrong with a stock', () => {
   });
 });
 
-test('the units of each product are the sum of its lines', () => {
+test('the units of a product are the sum of its lines', () => {
   const lines = [
     { sku: 'TEA', quantity: '0.1' },
     { sku: 'CUP', quantity: '2' },
@@ -74,7 +74,7 @@ test('the units of each product are the sum of its lines', () => {
   ]);
 });
 
-test('the movement of a line has its lot and the record that it is of', () => {
+test('the movement of a line has its lot and record', () => {
   const line = { sku: 'TEA', lot: 'L1' };
   const movement = {
     type: 'order',
@@ -95,7 +95,7 @@ test('the movement of a line has its lot and the record that it is of', () => {
 describe('a movement', () => {
   const body = { type: 'stock_correction', sku: 'TEA', count: -2 };
 
-  test("fields left out are null, and the service's own fields are ignored", () => {
+  test("has null for omitted fields, and ignores the service's own", () => {
     expect(newMovement({ ...body, id: 7, balance: '9', createdAt: 'now' })).toEqual({
       ...body,
       count: '-2',
@@ -114,11 +114,11 @@ describe('a movement', () => {
     [{ type: 'quality_hold', count: 1 }, 'nothing'],
     [{ type: 'quality_release', count: 1 }, 'nothing'],
     [{ type: 'order' }, 'nothing'],
-  ])('with %j: %s', (more, message) => {
+  ])('with %j is refused: %s', (more, message) => {
     expect(problemMessage(() => newMovement({ ...body, ...more }))).toBe(message);
   });
 
-  test('has a sample of its own per type', () => {
+  test('has a sample for each type', () => {
     const messages = stockMovementTypes.map((type) => {
       const { count, reference, note } = sampleMovementOf(type);
       return [type, count, reference, note];

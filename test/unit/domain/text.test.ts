@@ -9,7 +9,7 @@ test.each([
   ['product', 'Product', 'a product'],
   ['receiving', 'Receiving', 'a receiving'],
   ['stock movement', 'Stock movement', 'a stock movement'],
-])('%s begins a sentence as %s, and one of them is %s', (noun, first, one) => {
+])('%s begins a sentence as %s, and with an article is %s', (noun, first, one) => {
   expect([capital(noun), article(noun)]).toEqual([first, one]);
 });
 
@@ -18,11 +18,11 @@ test.each([
   [1, '1 attempt'],
   [2, '2 attempts'],
   [21, '21 attempts'],
-])('%i of them are %s', (count, text) => {
+])('%i attempts are written as %s', (count, text) => {
   expect(counted(count, 'attempt')).toBe(text);
 });
 
-test('a record that is not there is named with its identifier', () => {
+test('a missing record is named with its identifier', () => {
   const thrown = (noun: string, id: string | number) =>
     problemMessage(() => {
       throw recordNotFound(noun, id);
@@ -36,11 +36,11 @@ test.each([
   ['\u001b[31mred\u0000', ' [31mred '],
   ['left\u202eright\u2066 \u2028', 'left right   '],
   ['Žluťoučký kůň 😀', 'Žluťoučký kůň 😀'],
-])('foreign text, %j, is shown in one line as %j', (text, line) => {
+])('foreign text %j becomes one line: %j', (text, line) => {
   expect(oneLine(text)).toBe(line);
 });
 
-test('on several lines, what a terminal would obey is seen', () => {
+test('control characters become visible in text of several lines', () => {
   const text = 'a\tb\r\n\u001b[31m\u202eč';
   expect(withoutUnseen(text)).toBe('a\tb\r\n\ufffd[31m\ufffdč');
   expect(withoutUnseen(text, (character) => `<${character.charCodeAt(0)}>`)).toBe('a\tb\r\n<27>[31m<8238>č');
@@ -55,7 +55,7 @@ test.each([
   expect(anchor(heading)).toBe(id);
 });
 
-test('a record that is there is returned', () => {
+test('orNotFound() returns an existing record', () => {
   expect(orNotFound('order', 'A', 0)).toBe(0);
   expect(problemMessage(() => orNotFound('order', 'NOPE', null))).toBe('404 Order NOPE does not exist.');
 });

@@ -45,8 +45,8 @@ const rules = [
 const check = (body: unknown, before: object | null = null) =>
   validate(schema, body, { rules, before, context: { longest: 10 } });
 
-describe('a body is held against schema and rules', () => {
-  test('valid, it comes back with its defaults', () => {
+describe('validation', () => {
+  test('returns a valid body with its defaults', () => {
     expect(check({ from: 1, to: 2 })).toEqual({ from: 1, to: 2, note: '' });
   });
 
@@ -81,18 +81,18 @@ describe('a body is held against schema and rules', () => {
       { from: 3, to: 2, more: { deep: [{}, []] } },
       'more.deep.1: must be an object, not a list; to: must not be before from',
     ],
-  ])('%s', (_what, body, message) => {
+  ])('reports %s', (_what, body, message) => {
     expect(problemMessage(() => check(body))).toBe(`400 ${message}`);
   });
 
-  test('a rule is asked only if the schema accepts all of its fields', () => {
+  test('checks a rule only if the schema accepts all of its fields', () => {
     expect(problemMessage(() => check({ from: '9', to: 2 }))).toBe('400 from: must be a number');
     expect(
       rules.flatMap((one) => one(null, { refused: new Set(), before: null, context: { longest: 1 } })),
     ).toEqual([]);
   });
 
-  test('a body that is none leaves no field to ask about', () => {
+  test('checks no rule if the body is not an object', () => {
     asked.length = 0;
     expect(problemMessage(() => check('text'))).toBe('400 must be an object');
     expect(problemMessage(() => check(null))).toBe('400 must be an object');
@@ -103,7 +103,7 @@ describe('a body is held against schema and rules', () => {
     expect(asked).toEqual([]);
   });
 
-  test('on an update a rule is asked only when one of its fields changed', () => {
+  test('checks a rule on an update only if one of its fields changed', () => {
     const before = { from: 5, to: 1, note: 'bad' };
     asked.length = 0;
     expect(problemMessage(() => check({ ...before }, before))).toBe('nothing');
@@ -116,7 +116,7 @@ describe('a body is held against schema and rules', () => {
   });
 });
 
-describe('fields too many', () => {
+describe('unknown fields', () => {
   const inner = v.strictObject({ name: v.string() });
   const schema = v.pipe(
     v.strictObject({ own: v.nullish(inner, null), things: v.optional(list(inner, 5), []) }),
@@ -125,7 +125,7 @@ describe('fields too many', () => {
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]));
 
-  test('of one object are all named, wherever it stands', () => {
+  test('are all reported, in objects at any depth', () => {
     expect(
       problemMessage(() =>
         validate(schema, {
@@ -142,12 +142,12 @@ describe('fields too many', () => {
     );
   });
 
-  test('are distinguished from fields that are missing and from what is no object', () => {
+  test('are told apart from missing fields and wrong types', () => {
     expect(problemMessage(() => validate(schema, { own: {} }))).toBe('400 own.name: is required');
     expect(problemMessage(() => validate(schema, { own: 7 }))).toBe('400 own: must be an object');
   });
 
-  test('one of them at least is named where the names are free', () => {
+  test('are reported, at least the first, where names are free', () => {
     const free = v.record(v.string(), inner);
     expect(problemMessage(() => validate(free, { a: { name: 'a', y: 1 } }))).toBe('400 a.y: unknown field');
     expect(
@@ -155,7 +155,7 @@ describe('fields too many', () => {
     ).toBe('400 a.b.y: unknown field');
   });
 
-  test('are named up to the number of problems that are listed', () => {
+  test('are reported up to the limit of listed problems', () => {
     const problems = (count: number) => problemMessage(() => validate(schema, many(count))).split('; ');
     expect(problems(80)).toEqual([
       '400 f0: unknown field',
@@ -166,7 +166,7 @@ describe('fields too many', () => {
   });
 });
 
-test('lists are objects nowhere, and objects may stand where the schema makes of them what it likes', () => {
+test('a list in place of an object is reported, unless the schema transforms it', () => {
   expect(misplacedLists([], {})).toEqual([{ path: '', message: 'must be an object, not a list' }]);
   expect(misplacedLists([[]], [[]])).toEqual([]);
   expect(misplacedLists({ a: [1] }, { a: '1' })).toEqual([]);
@@ -183,13 +183,13 @@ test('a JSON object is neither a list nor null', () => {
   expect([null, [], 'text', 7, true, undefined].map(isObject)).toEqual(Array(6).fill(false));
 });
 
-test('a body without some of its fields; anything but an object stays as it is', () => {
+test('omitFields() removes fields of an object, and returns anything else unchanged', () => {
   expect(omitFields({ a: 1, b: 2, c: 3 }, ['a', 'c', 'd'])).toEqual({ b: 2 });
   expect(omitFields([1], ['0'])).toEqual([1]);
   expect(omitFields('text', [])).toBe('text');
 });
 
-describe('refusals', () => {
+describe('problems', () => {
   test.each([
     [badRequest('m'), 400, {}],
     [unauthorized('m'), 401, { 'www-authenticate': 'Bearer' }],
@@ -207,7 +207,7 @@ describe('refusals', () => {
     expect(problem.headers).toEqual(headers);
   });
 
-  test('every problem is named with the path of its field', () => {
+  test('each problem has the path of its field', () => {
     const problems = [
       { path: 'a.0', message: 'is bad' },
       { path: '', message: 'is worse' },

@@ -63,7 +63,7 @@ test.each([
   [`http://a.cz/${'x'.repeat(2036)}`, null],
   [`http://a.cz/${'😀'.repeat(2036)}`, null],
   [`http://a.cz/${'x'.repeat(2037)}`, 'must have at most 2048 characters'],
-])('the address %j: %s', (url, problem) => {
+])('the URL %j: %s', (url, problem) => {
   expect(urlProblem(url)).toBe(problem);
 });
 
@@ -97,7 +97,7 @@ test.each([
   expect(secretProblem(secret)).toBe(problem);
 });
 
-test('a supplied secret has to meet the same rules; null is as if left out', () => {
+test('a supplied secret follows the same rules; null counts as omitted', () => {
   const problems = (secret: unknown) =>
     v.safeParse(ownSecretField, secret).issues?.map(({ message }) => message);
   expect(['x'.repeat(24), null, undefined].map(problems)).toEqual([undefined, undefined, undefined]);
@@ -106,7 +106,7 @@ test('a supplied secret has to meet the same rules; null is as if left out', () 
 });
 
 describe('the body', () => {
-  test('what is left out has its default', () => {
+  test('omitted fields have their defaults', () => {
     expect(v.parse(webhookInputSchema, body)).toEqual({
       ...body,
       parameters: null,
@@ -186,20 +186,20 @@ describe('the body', () => {
     expect(problemsOf(more)).toEqual(problems);
   });
 
-  test('a field that is none is refused', () => {
+  test('an unknown field is refused', () => {
     expect(v.is(webhookInputSchema, { ...body, events: [] })).toBe(false);
     expect(v.is(webhookInputSchema, { ...body, parameters: { packingLists: true } })).toBe(false);
   });
 });
 
-test('the settings of a webhook are what its e-shop writes', () => {
+test("a webhook's settings are the fields that its e-shop writes", () => {
   const settings = withDefaults(v.parse(webhookInputSchema, body));
   expect(settingsOf(Object.assign({ id: 7, registeredAt: '2026-11-20T19:33:00.000Z' }, settings))).toEqual(
     settings,
   );
 });
 
-describe('the types', () => {
+describe('additional types', () => {
   const additionalOf = (more: object, before?: Parameters<typeof withDefaults>[1]) =>
     withDefaults(v.parse(webhookInputSchema, { ...body, ...more }), before).additionalTypes;
   const before: Parameters<typeof withDefaults>[1] = {
@@ -209,7 +209,7 @@ describe('the types', () => {
     additionalTypes: ['CREATE_ORDER', 'CREATE_RETURN'],
   };
 
-  test('are kept in the order of the interface, each once, without the main one', () => {
+  test('are in the order of the interface, each once, without the main one', () => {
     const additionalTypes = ['CREATE_RETURN', 'UPDATE_ORDER', 'CREATE_ORDER', 'CREATE_RETURN'];
     expect(additionalOf({ webhookType: 'UPDATE_ORDER', additionalTypes })).toEqual([
       'CREATE_ORDER',
@@ -218,14 +218,14 @@ describe('the types', () => {
     expect(additionalOf({})).toEqual([]);
   });
 
-  test('stay if a replacement leaves them out, and are emptied by null and a list without any', () => {
+  test('stay if a replacement omits them, and are cleared by null or an empty list', () => {
     expect(additionalOf({}, before)).toEqual(['CREATE_ORDER', 'CREATE_RETURN']);
     expect(additionalOf({ webhookType: 'CREATE_ORDER' }, before)).toEqual(['CREATE_RETURN']);
     expect(additionalOf({ additionalTypes: null }, before)).toEqual([]);
     expect(additionalOf({ additionalTypes: [] }, before)).toEqual([]);
   });
 
-  test('that stay are held against the rest of a replacement', () => {
+  test('are checked against a replacement that omits them', () => {
     const pathsOf = (more: object) => {
       const stored: EventType[] = ['UPDATE_ORDER', 'CREATE_STOCK_MOVEMENT_ORDER'];
       const found = problemsOf({ webhookType: 'CREATE_ORDER', ...more }, stored);
@@ -250,7 +250,7 @@ describe('the contract', () => {
     deleteWebhooks: true,
   };
 
-  test('what is left out is allowed', () => {
+  test('an omitted limit allows everything', () => {
     expect(contractOf(null)).toEqual(all);
     expect(contractOf({ webhookTypes: null, maxWebhooks: 0 })).toEqual({ ...all, maxWebhooks: 0 });
     expect(contractProblems(contractOf({}), wanted)).toEqual([]);
@@ -261,11 +261,11 @@ describe('the contract', () => {
     [{ maxWebhooks: 1.5 }],
     [{ webhookTypes: 'CREATE_ORDER' }],
     [{ payloadVersions: 'v2' }],
-  ])('is no contract: %j', (stored) => {
+  ])('%j is not a contract', (stored) => {
     expect(() => contractOf(stored)).toThrow();
   });
 
-  test('what only a newer release knows is left out', () => {
+  test('values of a newer release are dropped', () => {
     const stored = {
       payloadVersions: ['v3', 'v21'],
       webhookTypes: ['CREATE_PARCEL', 'CREATE_ORDER'],
@@ -274,7 +274,7 @@ describe('the contract', () => {
     expect(contractOf(stored)).toEqual({ ...all, payloadVersions: ['v21'], webhookTypes: ['CREATE_ORDER'] });
   });
 
-  test('what it forbids is reported, everything at once', () => {
+  test('forbidden settings are reported all at once', () => {
     const contract = contractOf({
       webhookTypes: ['CREATE_ORDER'],
       payloadVersions: ['v21'],
@@ -287,7 +287,7 @@ describe('the contract', () => {
     ]);
   });
 
-  test('every type that it forbids is reported', () => {
+  test('each forbidden type is reported', () => {
     const contract = contractOf({ webhookTypes: ['CREATE_ORDER'] });
     const several = {
       ...wanted,
@@ -302,7 +302,7 @@ describe('the contract', () => {
     );
   });
 
-  test('what it allows is not reported', () => {
+  test('allowed settings are not reported', () => {
     const contract = contractOf({ webhookTypes: ['UPDATE_ORDER'], payloadVersions: ['v2'] });
     expect(contractProblems(contract, wanted)).toEqual([]);
     const without = contractOf({ withPackingLists: false });
