@@ -78,6 +78,9 @@ export const identifierParts: readonly (readonly [sequence: string, instead: str
   ['stretch', 'phase'],
 ];
 
+/** First words of titles of tests that leave the subject out. */
+export const titleStarts: readonly string[] = ['of', 'what', 'who', 'whose', 'none', 'one', 'its', 'that'];
+
 /** Files that are not checked, each with its reason. */
 export const exceptions: readonly (readonly [path: string, reason: string])[] = [
   ['tools/word-list.ts', 'the list itself'],

@@ -1,11 +1,12 @@
 /**
- * Finds words that are not plain English of the trade, in prose and in identifiers, and comments that are too wide:
- * part of `npm run lint`. Prints file:line, what was found, and what to do; exit code 1 if there is any.
+ * Finds words that are not plain English of the trade, in prose and in identifiers, comments that are too wide, and
+ * titles of tests without a subject: part of `npm run lint`. Prints file:line, what was found, and what to do; exit
+ * code 1 if there is any.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { exceptions, identifierParts, phrases } from './word-list.ts';
+import { exceptions, identifierParts, phrases, titleStarts } from './word-list.ts';
 
 /** One place to change. */
 export interface Hit {
@@ -20,6 +21,12 @@ const COMMENT = /^\s*(?:\/[/*]|\*)/;
 /** Bounds a line of a comment in the sources. */
 const MAX_COMMENT_COLUMNS = 118;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
+const TEST = /\.test\.ts$/;
+/** A first word that is refused, in a call of `describe`, `it` or `test`, or of what `each` and the like return. */
+const TITLE = new RegExp(
+  `(?:\\b(?:describe|it|test)(?:\\.\\w+)*\\(|\\)\\()\\s*['"\`](${titleStarts.join('|')})\\b`,
+  'gi',
+);
 /** "HTTPServer_sent2" has the parts http, server, sent and 2. */
 const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g;
 
@@ -58,6 +65,16 @@ export function wideCommentsIn(file: string, text: string): Hit[] {
   });
 }
 
+/** The titles of tests that leave their subject out. @param file its path from the root: only tests are checked */
+export function titlesIn(file: string, text: string): Hit[] {
+  if (!TEST.test(file)) return [];
+  return [...text.matchAll(TITLE)].map(({ 0: call, 1: word, index }) => ({
+    line: text.slice(0, index + call.length).split('\n').length,
+    found: `a title that begins with "${word}"`,
+    instead: 'begin with the subject, or a plain condition',
+  }));
+}
+
 /** Whether a file is checked. @param file its path from the root, with `/` */
 export const isChecked = (file: string): boolean =>
   TEXT.test(file) && !exceptions.some(([path]) => file === path || file.startsWith(`${path}/`));
@@ -74,7 +91,11 @@ function main(): void {
     const path = join(root, file);
     if (!existsSync(path)) continue;
     const text = readFileSync(path, 'utf8');
-    for (const { line, found, instead } of [...hitsIn(text), ...wideCommentsIn(file, text)]) {
+    for (const { line, found, instead } of [
+      ...hitsIn(text),
+      ...wideCommentsIn(file, text),
+      ...titlesIn(file, text),
+    ]) {
       console.error(`${file}:${line}: "${found}": ${instead}`);
       hits += 1;
     }
