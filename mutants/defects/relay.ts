@@ -41,7 +41,7 @@ export const relayDefects: readonly Defect[] = [
     noticed: 'Thousands of unstarted workflows after an outage keep everybody else waiting.',
     caughtBy: catchers(
       'test/db/outbox/background-pace.test.ts',
-      'pauses after a few calls: unstarted workflows',
+      'background work pauses after a few calls: unstarted workflows',
     ),
   },
   {

@@ -16,7 +16,7 @@ async function isOwn(url: string): Promise<boolean> {
   return own.includes('127.0.0.1', Number(new URL(url).port));
 }
 
-test('serves this machine until Ctrl-C', async () => {
+test('waybill console serves this machine until Ctrl-C', async () => {
   const env = { PATH: process.env.PATH ?? '', ...installation.env };
   const child = spawn(process.execPath, [builtCli, 'console', '--operator', '--by', 'anna'], { env });
   const ended = once(child, 'close');
@@ -45,7 +45,7 @@ test.each([
   [[], 'requires --operator'],
   [['--operator', '--port', '70000'], '--port must be an integer from 0 to 65535'],
   [['--operator', '--by', ' '], '--by must not be empty'],
-])('refuses %j in one sentence', async (args, message) => {
+])('waybill console refuses %j in one sentence', async (args, message) => {
   const { error, code } = await triedWaybill(['console', ...args], installation.env);
   expect([error?.includes(message), code]).toEqual([true, 1]);
 });

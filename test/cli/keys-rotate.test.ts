@@ -68,7 +68,7 @@ beforeEach(async () => {
 });
 afterEach(() => api.drop());
 
-describe('with SECRET_KEY', () => {
+describe('keys rotate with SECRET_KEY', () => {
   const environment = (key: Buffer, previous: readonly Buffer[] = []) => ({
     DATABASE_URL: api.database.url,
     DATA_DIR: dataDir.path,
@@ -365,7 +365,7 @@ describe('with SECRET_KEY', () => {
   });
 });
 
-describe('with the key that was generated in DATA_DIR', () => {
+describe('keys rotate with the key generated in DATA_DIR', () => {
   const settings = () => readSettings({ DATA_DIR: dataDir.path });
   const rotate = () => runWaybill(['keys', 'rotate'], { DATA_DIR: dataDir.path });
 

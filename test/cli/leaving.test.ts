@@ -103,7 +103,7 @@ async function kept(id: string) {
   return { record: JSON.parse(event.snapshot), ...delivery };
 }
 
-it('erases a customer’s records, snapshots and responses after open deliveries end; others keep theirs', async () => {
+it('erase-customer erases records, snapshots and responses of one customer after open deliveries end', async () => {
   const { sql, eshopId } = stack;
   await createEshopWithUsers(sql, { name: 'Other', email: 'other@shop.example' });
   receiver.respond(({ text }) => ({ status: 503, headers: { 'retry-after': '600' }, body: text }));
@@ -184,7 +184,7 @@ it('erases a customer’s records, snapshots and responses after open deliveries
   }
 });
 
-it('deletes an e-shop: ends its workflows, exports everything to a file, and leaves no row', async () => {
+it('eshop delete ends workflows, exports everything to a file, and leaves no row', async () => {
   const { sql, eshopId } = stack;
   const [other] = await sql<{ id: number }[]>`select id from eshops where id <> ${eshopId}`;
   const { id: held, secret } = await stack.createWebhook(receiver.url);

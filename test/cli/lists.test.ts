@@ -101,7 +101,7 @@ describe('webhooks list', () => {
     ]);
   });
 
-  it('a full page says that there may be more, as that of deliveries does', async () => {
+  it('a full page of webhooks or deliveries says that there may be more', async () => {
     for (const list of ['webhooks', 'deliveries']) {
       expect((await waybill([list, 'list', '--limit', '2'])).split('\n').slice(3)).toEqual([
         'These are the first 2; there may be more: use --limit, or a filter.',

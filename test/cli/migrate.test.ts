@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database/database.ts';
 import { triedWaybill } from '../support/programs/waybill-command.ts';
 
-it('creates all tables once; a second run has nothing to do', async ({ onTestFinished }) => {
+it('migrate creates all tables once, and then has nothing to do', async ({ onTestFinished }) => {
   const { url, sql, drop } = await createTestDatabase();
   onTestFinished(drop);
   const migrate = (...args: string[]) => triedWaybill(['migrate', ...args], { DATABASE_URL: url });
@@ -17,7 +17,7 @@ it('creates all tables once; a second run has nothing to do', async ({ onTestFin
   expect((await migrate('--json')).printed).toBe('{"applied":[]}');
 });
 
-it('refuses a database of other migrations, and leaves it unchanged', async ({ onTestFinished }) => {
+it('migrate refuses a database of other migrations, and leaves it unchanged', async ({ onTestFinished }) => {
   const { url, sql, drop } = await createTestDatabase();
   onTestFinished(drop);
   await sql.unsafe(`drop schema public cascade; create schema public;
@@ -33,7 +33,7 @@ it('refuses a database of other migrations, and leaves it unchanged', async ({ o
   expect(await sql`select from pg_tables where schemaname = 'public'`).toHaveLength(1);
 });
 
-it('exits with 1 and one sentence without a database', async () => {
+it('migrate exits with 1 and one sentence without a database', async () => {
   expect(await triedWaybill(['migrate'], { DATABASE_URL: 'postgres://127.0.0.1:1/waybill' })).toMatchObject({
     error: 'The database at DATABASE_URL cannot be reached.',
     code: 1,

@@ -15,7 +15,7 @@ import { testWebhook, unreadable } from '../support/test-webhook.ts';
 
 const database = await databaseOfFile();
 
-it('exits like other programs on a broken pipe when the reader stops reading', async () => {
+it('a command exits as on a broken pipe when the reader stops reading', async () => {
   const child = spawn(process.execPath, [builtCli, 'variables'], { stdio: ['ignore', 'pipe', 'pipe'] });
   // Long before anything is written.
   child.stdout.destroy();
@@ -23,7 +23,7 @@ it('exits like other programs on a broken pipe when the reader stops reading', a
   expect({ code, complaints }).toEqual({ code: 141, complaints: '' });
 });
 
-it('prints a secret that is shown only once to standard error if its output is full', async () => {
+it('a secret shown only once goes to standard error if the output is full', async () => {
   const full = await open('/dev/full', 'w');
   onTestFinished(() => full.close());
   const args = ['eshop', 'create', '--name', 'A', '--email', 'a@a.example'];

@@ -100,7 +100,7 @@ test('running workflows go first, and a check cut short by --limit does not pass
   expect(await replay(['--limit', '1', '--save', join(folder, 'one')])).toMatchObject({ code: 0 });
 });
 
-test('uses the configured TLS and API key', async () => {
+test('replay uses the configured TLS and API key', async () => {
   const secured = { TEMPORAL_API_KEY: 'key', TEMPORAL_TLS_CA_FILE: authorityFile };
   const { address, close } = await behindTls(inject('temporalAddress'));
   onTestFinished(close);

@@ -23,7 +23,7 @@ const status = async (more: Record<string, string> = {}) => {
 const noWorker = (taskQueue: string) =>
   `No worker is polling the task queue ${taskQueue} of the namespace default: start a process with ROLE=worker or ROLE=all.`;
 
-it('reports an empty queue, and what a database without an instance needs', async () => {
+it('status reports an empty queue, and what a database without an instance needs', async () => {
   const { database, temporal, needs, error } = await status();
   expect(database).toMatchObject({
     problem: null,
@@ -64,7 +64,7 @@ it('reports an empty queue, and what a database without an instance needs', asyn
   expect(error).toBe(needs.join('\n'));
 });
 
-it('counts waiting, open, held and recovered deliveries', async () => {
+it('status counts waiting, open, held and recovered deliveries', async () => {
   await makeAhead(stack.sql);
   const { sql, eshopId } = stack;
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
@@ -107,7 +107,7 @@ it('counts waiting, open, held and recovered deliveries', async () => {
   expect(needs).toEqual([noWorker(stack.taskQueue)]);
 });
 
-it('reports overdue work, unless a worker has asked for its class lately', async () => {
+it('status reports overdue work, unless a worker has asked for its class lately', async () => {
   const { sql } = stack;
   const fired = await stack.fireOne('is in flight');
   await sql`
@@ -134,7 +134,7 @@ it('reports overdue work, unless a worker has asked for its class lately', async
   await sql`update deliveries set dispatched_at = now() where id = ${fired}`;
 });
 
-it('counts pending notices, and says why they wait', async () => {
+it('status counts pending notices, and says why they wait', async () => {
   const { sql, eshopId } = stack;
   const [address] = await sql<{ id: number }[]>`
     insert into notice_addresses (eshop_id, address, confirmed_at) values (${eshopId}, 'a@shop.example', now()) returning id`;
@@ -184,7 +184,7 @@ it('counts pending notices, and says why they wait', async () => {
   await sql`delete from notices`;
 });
 
-it('reports whether the database or Temporal cannot be used, and the state of the other', async () => {
+it('status reports an unusable database or Temporal, and the state of the other', async () => {
   const nobody = `127.0.0.1:${await freePort()}`;
   const withoutDatabase = await status({ DATABASE_URL: `postgres://waybill:waybill@${nobody}/waybill` });
   expect(withoutDatabase.database).toEqual({ problem: 'The database at DATABASE_URL cannot be reached.' });
@@ -222,7 +222,7 @@ it('reports whether the database or Temporal cannot be used, and the state of th
   expect(unknown.needs).toContain(unknown.temporal.problem);
 });
 
-it('reports once that no instance has run, and nothing about Temporal', async () => {
+it('status reports once that no instance has run, and nothing about Temporal', async () => {
   const { printed, error } = await triedWaybill(['status'], {});
   expect(error).toMatch(
     /^No Waybill instance has run with DATA_DIR=.+: run waybill start, or set DATABASE_URL\.$/,
@@ -230,7 +230,7 @@ it('reports once that no instance has run, and nothing about Temporal', async ()
   expect(printed).toBe(`Database  ${error}`);
 });
 
-it('lists the workers, and exits without an error if nothing needs attention', async () => {
+it('status lists the workers, and exits without an error if nothing needs attention', async () => {
   const { sql } = stack;
   await sql`delete from changes_to_signal`;
   await sql`update deliveries set state = 'canceled', dispatched_at = now(), finished_at = now()`;

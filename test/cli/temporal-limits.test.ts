@@ -22,7 +22,7 @@ const status = async () => {
 test.each([
   ['the list of workers', /DescribeTaskQueue$/],
   ['the paused workflows', /CountWorkflowExecutions$/],
-])('names Temporal’s limits if it refuses %s', async (_, path) => {
+])('status names Temporal’s limits if it refuses %s', async (_, path) => {
   proxy.refuse(path, AT_ITS_LIMIT);
   onTestFinished(() => proxy.pass());
   const { temporal, needs } = await status();

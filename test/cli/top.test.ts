@@ -51,7 +51,7 @@ function start(...args: string[]) {
   };
 }
 
-it('prints one line of JSON per look, and exits without an error', async () => {
+it('top prints one line of JSON per look, and exits without an error', async () => {
   const top = start('--json');
   const first = await top.look(() => true);
   expect(first.database).toMatchObject({ problem: null, outbox: { fresh: 0 }, bytes: expect.any(Number) });
@@ -76,7 +76,7 @@ it('prints one line of JSON per look, and exits without an error', async () => {
   expect(await top.end()).toEqual({ code: 0, complaints: '' });
 });
 
-it('prints the lines of waybill status', async () => {
+it('top prints the lines of waybill status', async () => {
   const top = start();
   expect(await top.line((line) => line.startsWith('Time '))).toMatch(/^Time +20\d\d-.* UTC$/);
   expect(await top.line((line) => line.startsWith('Deliveries '))).toMatch(/\d\/s: \d+ delivered/);
@@ -85,7 +85,7 @@ it('prints the lines of waybill status', async () => {
   expect(await top.end()).toEqual({ code: 0, complaints: '' });
 });
 
-it('reports an unavailable database, and continues once it is back', async () => {
+it('top reports an unavailable database, and continues once it is back', async () => {
   const top = start('--json');
   await top.look(({ database }) => database.problem === null);
   await stack.database.cut();

@@ -28,7 +28,7 @@ it.each([
   ['freebsd', /^Waybill runs on Linux and macOS, .+ not on freebsd on \w+\.\n$/],
   ['arm', /^Waybill runs on Linux and macOS, .+ not on \w+ on arm\.\n$/],
   ['old', /^Waybill needs Node\.js 20\.19 or newer, not 20\.18\.3: .+\.\n$/],
-])('says in one sentence why it does not run: %s', async (system, message) => {
+])('an unsupported system is refused in one sentence: %s', async (system, message) => {
   const preload = `data:text/javascript,${encodeURIComponent(pretended[system] ?? '')}`;
   for (const program of ['bin/main.js', 'bin/waybill.js', 'bin/build.js']) {
     const ended = await new Promise<{ code: unknown; stderr: string }>((done) => {

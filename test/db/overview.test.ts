@@ -36,7 +36,7 @@ function reader(timing: Parameters<typeof readDatabaseMetrics>[3] = eager, sql =
   };
 }
 
-test('shows the queue, the open deliveries, and how long they have waited', async () => {
+test('metrics show the queue, the open deliveries, and how long they have waited', async () => {
   const read = reader();
   const empty = await read();
   expect(empty('database_up')).toBe(1);
@@ -123,7 +123,7 @@ test('a blocked delivery with none before it counts as stuck since it was first 
   await database.sql`update webhooks set active = true, ordering = 'none' where id = ${webhookId}`;
 });
 
-test('shows changes to be signaled, and pending or rejected mails', async () => {
+test('metrics show changes to be signaled, and pending or rejected mails', async () => {
   const read = reader();
   await database.sql`
     insert into changes_to_signal (eshop_id, kind, webhook_id, due_at)
@@ -142,7 +142,7 @@ test('shows changes to be signaled, and pending or rejected mails', async () => 
   expect((await read())('mails_refused')).toBe(1);
 });
 
-test('shows failing webhooks until an attempt is accepted, and while they are active', async () => {
+test('metrics show failing webhooks until an attempt is accepted, and while they are active', async () => {
   const read = reader();
   const ledger = (failures: number, at: string) => database.sql`
     insert into failures (webhook_id, generation, failures, since, until)

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { childEnvironment, runProgram } from '../../src/embedded/run-program.ts';
 import { filesOf, importsOf } from '../support/repository/imports.ts';
 
-it('passes on paths, locale and proxies, and nothing confidential', () => {
+it('a child process gets paths, locale and proxies, and nothing confidential', () => {
   const passed = {
     PATH: '/bin',
     HOME: '/home/me',

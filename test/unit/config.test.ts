@@ -197,7 +197,7 @@ describe('contradictory values', () => {
     ['TEMPORAL_ADDRESS', { ROLE: 'worker', DATABASE_URL, SECRET_KEY }],
     ['TEMPORAL_TLS_CERT_FILE', { TEMPORAL_TLS_CERT_FILE: 'client.pem' }],
     ['DELIVERY_TIMEOUT', { DELIVERY_TIMEOUT: '1h', RETRY_WINDOW: '1m' }],
-  ])('name %s for %j', (name, env) => {
+  ])('are reported with %s for %j', (name, env) => {
     expect(complaint(env)).toMatch(new RegExp(`^${name} `));
   });
 });

@@ -52,7 +52,7 @@ describe('for machines', () => {
     ]);
   });
 
-  test('failed and interrupted attempts and deactivations have a line; accepted ones have not', async () => {
+  test('failed and interrupted attempts and deactivations have a line; accepted ones do not', async () => {
     const { log, lines } = await logTo(false);
     const watch = logDeliveries(log);
     watch.attempted(failed);

@@ -44,7 +44,7 @@ const dueNow = (stack: DeliveryStack) =>
 const untilCounted = (stack: DeliveryStack) =>
   stack.until('the repair to be counted', async () => stack.repaired().length > 0);
 
-test('releases an order whose timer was terminated in Temporal', async () => {
+test('the reconciler releases an order whose timer was terminated in Temporal', async () => {
   const stack = await waitingPreOrder('release-terminated', 3_600_000);
   await timer(stack).terminate();
   await dueNow(stack);
@@ -55,7 +55,7 @@ test('releases an order whose timer was terminated in Temporal', async () => {
   expect(repairs()).toEqual([{ kind: 'release', action: 'startedAgain', reason: 'terminated', count: 1 }]);
 });
 
-test('releases an order whose restored timer missed its new time', async () => {
+test('the reconciler releases an order whose restored timer missed its new time', async () => {
   const stack = await waitingPreOrder('release-asleep', 3_600_000);
   await dueNow(stack);
   await untilReleased(stack);
@@ -64,7 +64,7 @@ test('releases an order whose restored timer missed its new time', async () => {
   expect(stack.repaired()).toContainEqual({ kind: 'release', action: 'woken', reason: 'asleep', count: 1 });
 });
 
-test('releases an order lost in a failover and sent again, by its former timer', async () => {
+test('an order lost in a failover and sent again is released by its former timer', async () => {
   // With a short grace, the reconciler starts a timer again that fires late on a busy machine.
   const stack = await waitingPreOrder('release-again', 3_600_000, 60_000);
   const former = (await timer(stack).describe()).runId;

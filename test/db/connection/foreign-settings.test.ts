@@ -132,7 +132,7 @@ test('a pool behind a transaction pooler sends no statement before the previous 
   for (const [, second, third] of rows) expect(second).toEqual(third);
 });
 
-test('names in one sentence a server that Waybill cannot work with', async () => {
+test('a server that Waybill cannot work with is reported in one sentence', async () => {
   const readOnly = await databaseWith('default_transaction_read_only = on');
   expect(await inspectServer(readOnly).catch(databaseProblem)).toEqual(
     new UserError('The database is read-only: it may be a standby.'),

@@ -40,7 +40,7 @@ async function incident() {
 }
 const ledger = async () => (await database.sql`select from failures`).length;
 
-test('failures of several deliveries form one incident, with its begin, count and last error', async () => {
+test('failures of several deliveries form one incident, with start, count and last error', async () => {
   const [first, second] = [await fire(), await fire()];
   await fail(first, 1, 0);
   await fail(second, 1, 10);

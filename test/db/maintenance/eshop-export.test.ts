@@ -5,7 +5,7 @@ import { exportEshop } from '../../../src/db/maintenance/eshop-export.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { insertWebhook } from '../../support/database/events.ts';
 
-test('contains the state at its begin, and no later changes', async ({ onTestFinished }) => {
+test('an export contains the state at its start, and no later changes', async ({ onTestFinished }) => {
   const { sql, drop } = await createTestDatabase();
   onTestFinished(drop);
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });

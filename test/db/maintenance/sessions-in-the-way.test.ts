@@ -142,7 +142,7 @@ describe('an open transaction', () => {
     expect(after === null ? '' : operatorsRecoveryReason(after)).toBeNull();
   });
 
-  test('delays cursors also if it belongs to a Waybill under another user, with a hidden begin', async () => {
+  test('delays cursors also if it belongs to a Waybill under another user, with a hidden start', async () => {
     const { sql } = database;
     const limited = await limitedPool();
     const { pid, end } = await openTransaction(WRITES, 'read committed', 'waybill');
@@ -179,7 +179,7 @@ describe('an open transaction', () => {
 describe('vacuum blockers', () => {
   const sooner = { seconds: 0, transactions: 1_000_000, walBytes: 2 ** 40 };
 
-  test('a session with an old snapshot is reported, with its program and begin', async () => {
+  test('a session with an old snapshot is reported, with its program and start', async () => {
     const { sql } = database;
     expect(await readVacuumBlockers(sql)).toEqual([]);
     const { pid, end } = await openTransaction('select 1 from settings', 'repeatable read');

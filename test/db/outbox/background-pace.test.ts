@@ -51,7 +51,7 @@ test.each<[string, RelayLoop, () => Promise<void>]>([
   ['unstarted workflows', 'undelivered', unstarted],
   ['deliveries signaled about a change', 'webhooks', changed],
   ['timers of pre-orders', 'releases', moved],
-])('pauses after a few calls: %s', async (_, loop, prepare) => {
+])('background work pauses after a few calls: %s', async (_, loop, prepare) => {
   await prepare();
   let calls = 0;
   let pauses = 0;

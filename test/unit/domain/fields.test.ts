@@ -298,7 +298,7 @@ test.each<[string, () => v.GenericSchema, object]>([
     () => writtenDecimal('money', 'v21'),
     { jsonSchema: { type: 'number', format: 'double' } },
   ],
-])('documents %s', (_, make, metadata) => {
+])('the documentation describes %s', (_, make, metadata) => {
   expect(v.getMetadata(make())).toMatchObject(metadata);
 });
 

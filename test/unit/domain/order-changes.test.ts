@@ -264,7 +264,7 @@ describe('a move', () => {
     );
   });
 
-  test('releases only a pre-order', () => {
+  test('by a release is possible only from preOrder', () => {
     expect(releaseOrder({ ...order, status: 'preOrder' }, later)).toMatchObject({
       status: 'preReceived',
       statusHistory: [expect.anything(), { status: 'preReceived', at: later.toISOString(), note: null }],

@@ -253,7 +253,7 @@ describe('entering counts', () => {
     );
   });
 
-  test('an uncounted line counts as arrived as announced', () => {
+  test('takes an uncounted line as fully arrived', () => {
     expect(arrivedUnits({ ...tea, received: '0' })).toBe('0');
     expect(arrivedUnits(tea)).toBe('5');
   });
