@@ -26,7 +26,7 @@ export function newestRecords(
     order by t.created_at desc, t.${key} desc limit ${most}`;
 }
 
-/** The newest events of a record. One of another kind may have the same identifier, which the API does not tell apart. */
+/** The newest events of a record. One of another kind may share the identifier, which the API does not tell apart. */
 export const newestEvents = (
   sql: Sql,
   eshopId: number,
