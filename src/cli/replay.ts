@@ -56,11 +56,10 @@ const histories = (count: number) => counted(count, 'history', 'histories');
 
 /** For people: the histories that break, the histories not saved, and the number replayed. */
 function report({ live, closed, broken, refused, saved }: Replayed, save: string | undefined): string[] {
-  const breaks = broken.map(({ workflowId, eventId, expected, found }) => ({
+  const breaks = broken.map(({ workflowId, eventId, details }) => ({
     workflow: workflowId,
     event: eventId,
-    'history has': expected,
-    'code does': found,
+    break: details,
   }));
   const findings = refused.map(({ workflowId, eventId, what }) => ({
     'not saved': workflowId,

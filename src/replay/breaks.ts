@@ -2,7 +2,9 @@
 import type { HistoryAndWorkflowId } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
-import { commandBehind, commandFound, messageOf } from './commands.ts';
+
+/** The maximum length of a message of the SDK. */
+const MAX_MESSAGE_CHARS = 300;
 
 /**
  * The position of the first event with which workflow code can disagree; -1 if no worker has decided anything yet.
@@ -65,14 +67,15 @@ export async function breakOf(
       error = sooner;
     }
   }
-  const event = events[breaks - 1];
-  return {
-    eventId: Number(event?.eventId ?? 0),
-    /** The command in the history. */
-    expected: event === undefined ? '' : commandBehind(event),
-    /** The command of the code instead. */
-    found: commandFound(error),
-    /** The message of Temporal's SDK. */
-    details: messageOf(error),
-  };
+  return { eventId: Number(events[breaks - 1]?.eventId ?? 0), details: messageOf(error) };
+}
+
+/** The sentence of the SDK's core within the error of a replay; the error if the code throws one. */
+function messageOf({ message }: Error): string {
+  const [, quoted] = /Failure \{ message: "((?:[^"\\]|\\.)*)"/s.exec(message) ?? [];
+  return (quoted ?? message)
+    .replace(/^\[\w+\] Nondeterminism error: /, '')
+    .replaceAll(/\\(["'\\])/g, '$1')
+    .replaceAll('\\n', ' ')
+    .slice(0, MAX_MESSAGE_CHARS);
 }

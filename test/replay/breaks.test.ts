@@ -1,4 +1,4 @@
-/** The point where a history and changed code diverge: the message names the event and both sides. */
+/** The point where a history and changed code diverge: the break names the event, and what the SDK says. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type History, historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, expect, test } from 'vitest';
@@ -26,31 +26,23 @@ afterAll(async () => {
   await replayer.close();
 });
 
-const attributes = 'search attributes';
 test.each([
-  ['timerFirst', 5, attributes, 'timer'],
-  ['activityBeside', 12, 'activity attemptDelivery', 'activity readDelivery'],
-  ['activityLast', 29, 'end: completed', 'activity'],
-  ['endsAtOnce', 5, attributes, 'end: completed'],
-  ['doesNothing', 5, attributes, 'nothing'],
-  ['throwsAnError', 4, 'WorkflowTaskCompleted', 'there is no "policy" here'],
-])('%s breaks at event %i: history %s, code %s', async (workflow, eventId, expected, found) => {
+  ['timerFirst', 5, /^Timer machine does not handle this event: .*UpsertWorkflowSearchAttributes/],
+  ['activityBeside', 12, /event 'attemptDelivery' does not match .* activity command 'readDelivery'$/],
+  ['activityLast', 29, /^Activity machine does not handle this event: .*WorkflowExecutionCompleted/],
+  ['endsAtOnce', 5, /^Complete workflow machine does not handle this event/],
+  ['doesNothing', 5, /^No command scheduled for event .*UpsertWorkflowSearchAttributes/],
+  ['throwsAnError', 4, /^there is no "policy" here$/],
+  ['forgotten', 4, /workflow of type 'forgotten'/],
+])('%s breaks at event %i: %s', async (workflow, eventId, details) => {
   const result = await breakOf(replayer, 'example', ledBy(workflow, recorded));
-  expect(result).toMatchObject({ eventId, expected, found });
-  expect(result?.details).not.toBe('');
+  expect(result).toEqual({ eventId, details: expect.stringMatching(details) });
 });
 
 test('a workflow that reads its delivery twice breaks at the wait for an attempt under way', async () => {
   const elsewhere = ledBy('activityFirst', read('first-attempt-of-another-process'));
   const result = await breakOf(replayer, 'example', elsewhere);
-  expect(result).toMatchObject({ eventId: 11, expected: 'timer', found: 'activity' });
-});
-
-test('a workflow that no longer exists breaks at its first step', async () => {
-  expect(await breakOf(replayer, 'example', ledBy('forgotten', recorded))).toMatchObject({
-    eventId: 4,
-    found: expect.stringContaining("workflow of type 'forgotten'"),
-  });
+  expect(result).toMatchObject({ eventId: 11, details: expect.stringContaining('TimerStarted') });
 });
 
 test('a history that replays has no break, even after others had one', async () => {

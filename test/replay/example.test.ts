@@ -12,14 +12,14 @@ const before = './histories/delivered-at-first.json';
 const after = './example/after.json';
 
 test.each([
-  [before, './example/without-patch.ts', 'end: completed', 'activity'],
-  [before, './example/with-patch.ts', undefined, undefined],
-  [after, './example/with-patch.ts', undefined, undefined],
-  [after, '../../workflows/index.ts', "patched('read-first')", 'nothing'],
-])('%s, replayed by %s: the history has %s, the code does %s', async (file, workflows, expected, found) => {
+  [before, './example/without-patch.ts', /^Activity machine does not handle .*WorkflowExecutionCompleted/],
+  [before, './example/with-patch.ts', undefined],
+  [after, './example/with-patch.ts', undefined],
+  [after, '../../workflows/index.ts', /read-first/],
+])('%s, replayed by %s: %s', async (file, workflows, details) => {
   const history = historyFromJSON(JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')));
   const replayer = startReplayer(await buildWorkflowBundle(new URL(workflows, import.meta.url)));
   onTestFinished(() => replayer.close());
   const broken = await breakOf(replayer, 'example', history);
-  expect([broken?.expected, broken?.found]).toEqual([expected, found]);
+  expect(broken?.details).toEqual(details && expect.stringMatching(details));
 });
