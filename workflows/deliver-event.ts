@@ -48,7 +48,7 @@ const STALE_MS = 2_000;
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEventResult> {
   const view = createOperatorView(input);
   const own = ownSteps<DeliveryActivities>();
-  const mail = ownSteps<DeliveryActivities>(mailOptions(input));
+  const mail = ownSteps<DeliveryActivities>(mailOptions);
   const endings = createEndings({ input, own, mail, view });
   const attempts = createAttempts(input);
   const outage = createOutage();

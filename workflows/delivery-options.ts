@@ -1,7 +1,7 @@
 /** The options of the delivery's activities: the retry policy in Temporal's terms. */
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';
-import type { DeliverEventInput, MailTimes } from './delivery-types.ts';
+import type { DeliverEventInput } from './delivery-types.ts';
 import { deliveryTitle } from './operator-view.ts';
 
 /** Extra time for the activity around an attempt: a short outage of the database must not lose the response. */
@@ -79,10 +79,8 @@ export const ownStepOptions: ActivityOptions = {
 const MAIL_HEARTBEAT_MS = 60_000;
 
 /** Options of the steps that mail. An e-mail must be sent in the end, so the step is retried without limit. */
-export function mailOptions({ mailHeartbeatMs = MAIL_HEARTBEAT_MS }: MailTimes): ActivityOptions {
-  return {
-    startToCloseTimeout: 120_000,
-    heartbeatTimeout: mailHeartbeatMs,
-    retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 2 * 60_000 },
-  };
-}
+export const mailOptions = {
+  startToCloseTimeout: 120_000,
+  heartbeatTimeout: MAIL_HEARTBEAT_MS,
+  retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 2 * 60_000 },
+} satisfies ActivityOptions;

@@ -9,13 +9,7 @@ import type { EventType } from '../src/domain/event-types.ts';
 import type { OperatorAction, RecordedActionResult, RequestedAction } from '../src/domain/operator-action.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
-/** The times in the input of a workflow that mails. */
-export interface MailTimes {
-  /** After how long without a heartbeat another worker sends the mail; default 60 s. Tests shorten it. */
-  readonly mailHeartbeatMs?: number;
-}
-
-export interface DeliverEventInput extends MailTimes {
+export interface DeliverEventInput {
   /** UUIDv7 text. */
   readonly deliveryId: string;
   readonly eshopId: number;

@@ -1,9 +1,9 @@
 /** The data exchanged by the workflow of a notice and its activities: identifiers. */
 import type { NoticeKind } from '../src/domain/notifications.ts';
-import type { MailTimes, NoticeResult } from './delivery-types.ts';
+import type { NoticeResult } from './delivery-types.ts';
 
 /** Input of `notifyEshop`. The content of the notice, and the address of its recipient, are read at its sending. */
-export interface NoticeInput extends MailTimes {
+export interface NoticeInput {
   readonly noticeId: string;
   readonly kind: NoticeKind | 'confirmation' | 'lostSecrets';
   /** Absent for a confirmation, and for lost secrets. */

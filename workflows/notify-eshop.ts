@@ -18,7 +18,7 @@ const ENDS: Readonly<Record<NoticeResult['outcome'], string>> = {
 
 /** Sends the notice, once. */
 export async function notifyEshop(input: NoticeInput): Promise<NoticeResult> {
-  const { deliverNotice } = ownSteps<NoticeActivities>(mailOptions(input));
+  const { deliverNotice } = ownSteps<NoticeActivities>(mailOptions);
   const result = await deliverNotice(input.noticeId);
   setCurrentDetails(`**${noticeTitle(input)}**\n\n${ENDS[result.outcome]}`);
   return result;

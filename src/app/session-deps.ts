@@ -1,7 +1,6 @@
 /** What a session of the worker role needs, and what it reports. */
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { MailTimes } from '../../workflows/delivery-types.ts';
 import type { AttemptDeps } from '../attempt/begin-attempt.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
@@ -20,7 +19,7 @@ import type { TemporalTarget } from '../temporal/target.ts';
 import type { Traces } from '../traces/traces.ts';
 
 /** Times that are not configurable. */
-export interface Timings extends MailTimes {
+export interface Timings {
   /** The time between two checks of the reconciler for late or ended workflows, in milliseconds; default 5 s. */
   readonly reconcileIntervalMs?: number;
   /** How late a record may be before the reconciler checks it, in milliseconds; default 5 s beyond an attempt. */

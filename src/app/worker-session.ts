@@ -131,13 +131,12 @@ async function untilOver(
 function sharedParts(deps: SessionDeps, client: Client) {
   const { sql, sessionSql, sender, keys, policy, retention, traces } = deps;
   const { taskQueue } = deps.temporal;
-  const { noticeWaitsMs, mailHeartbeatMs } = deps.timings ?? {};
-  const mailTimes = mailHeartbeatMs === undefined ? {} : { mailHeartbeatMs };
+  const noticeWaitsMs = deps.timings?.noticeWaitsMs;
   const temporalCalls = {
-    dispatcher: createDispatcher(client, taskQueue, policy, mailTimes, traces),
+    dispatcher: createDispatcher(client, taskQueue, policy, traces),
     recoveries: createRecoveryStarter(client, taskQueue),
     startNotice: startOrReplace(
-      createStartNotice(client, taskQueue, mailTimes),
+      createStartNotice(client, taskQueue),
       createExecutions(client, taskQueue),
       deps.log,
     ),

@@ -79,7 +79,6 @@ const fields: Readonly<Record<Field, true>> = {
   events: true,
   exhausted: true,
   failed: true,
-  mailHeartbeatMs: true,
   firstWaitMs: true,
   forgotten: true,
   found: true,

@@ -8,7 +8,6 @@ import type { Client, WorkflowOptions } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { deliverEvent } from '../../workflows/deliver-event.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
-import type { MailTimes } from '../../workflows/delivery-types.ts';
 import {
   attemptFailedSignal,
   type DeliverEventInput,
@@ -71,7 +70,6 @@ export function createDispatcher(
   client: Client,
   taskQueue: string,
   policy: RetryPolicy,
-  mailTimes: MailTimes = {},
   traces: Traces = untraced,
 ) {
   /** @returns false if this delivery already has a workflow that prevents the start */
@@ -92,7 +90,6 @@ export function createDispatcher(
       // The workflow makes it only if the row has a time for it.
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
       ...previous,
-      ...mailTimes,
     };
     return await startWorkflow<typeof deliverEvent>(client, 'deliverEvent', {
       ...how,

@@ -1,7 +1,6 @@
 /** Starts the workflows of notices. */
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { MailTimes } from '../../workflows/delivery-types.ts';
 import { type NoticeInput, noticeTitle, noticeWorkflowId } from '../../workflows/notice-types.ts';
 import type { notifyEshop } from '../../workflows/notify-eshop.ts';
 import { priorityOf } from '../../workflows/priorities.ts';
@@ -11,7 +10,7 @@ import { type Former, startAfterActions, startWorkflow } from './workflow-calls.
 
 export type StartNotice = ReturnType<typeof createStartNotice>;
 
-export function createStartNotice(client: Client, taskQueue: string, mailTimes: MailTimes = {}) {
+export function createStartNotice(client: Client, taskQueue: string) {
   /**
    * Starts the workflow of a notice, also after its end: the notice is still unsent then.
    * @param former `running`: a running workflow is replaced
@@ -22,7 +21,7 @@ export function createStartNotice(client: Client, taskQueue: string, mailTimes: 
     former: Extract<Former, 'ended' | 'running'> = 'ended',
   ): Promise<boolean> => {
     const about = webhookId === null ? {} : { webhookId };
-    const input: NoticeInput = { noticeId, kind, ...about, ...mailTimes };
+    const input: NoticeInput = { noticeId, kind, ...about };
     return await startWorkflow<typeof notifyEshop>(client, 'notifyEshop', {
       ...startAfterActions[former],
       taskQueue,

@@ -31,7 +31,7 @@ function mailerTo(url: string, limits: ConversationLimits) {
 }
 
 test('a conversation ends before its activity would be repeated', () => {
-  const { startToCloseTimeout } = mailOptions({});
+  const { startToCloseTimeout } = mailOptions;
 
   // Time to read the deactivation before it, and to record the mail after it.
   expect(conversationLimits.wholeMs + 20_000).toBeLessThanOrEqual(Number(startToCloseTimeout));

@@ -114,7 +114,7 @@ function flat(options: ActivityOptions): Record<string, unknown> {
 }
 
 function optionsToday({ type, input }: Recorded, delivery: DeliverEventInput): ActivityOptions {
-  if (type === 'mailDeactivation' || type === 'deliverNotice') return mailOptions({});
+  if (type === 'mailDeactivation' || type === 'deliverNotice') return mailOptions;
   if (type === 'retain') return retentionOptions;
   if (type !== 'attemptDelivery') return ownStepOptions;
   const { attemptsBefore, lastChance } = input as AttemptInput;

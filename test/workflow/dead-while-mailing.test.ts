@@ -2,9 +2,15 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
+import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { noticeWorkflowId } from '../../workflows/notice-types.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { startTcpProxy, type TcpProxy } from '../support/servers/tcp-proxy.ts';
+
+const { code } = await buildWorkflowBundle();
+/** The workflows, but a worker that mails is dead after 4 s: long enough for a living one on a busy machine. */
+const impatient = code.replace(/MAIL_HEARTBEAT_MS = 60_?000/, 'MAIL_HEARTBEAT_MS = 4000');
+if (impatient === code) throw new Error('The time-out is not found in the bundle.');
 
 type Death = 'before the mail' | 'before the answer';
 
@@ -24,14 +30,12 @@ async function dying(policy: Partial<RetryPolicy>, ...deaths: Death[]) {
       await new Promise((_resolve, reject) => over.signal.addEventListener('abort', reject));
     },
   };
-  // Long enough for a living worker, also on a busy machine.
-  const timings = { mailHeartbeatMs: 4_000 };
-  const stack = await stackOfTest('dead-while-mailing', { policy, mailer, timings, worker: false });
+  const stack = await stackOfTest('dead-while-mailing', { policy, mailer, worker: false });
   const [host = '', port] = inject('temporalAddress').split(':');
   const startWorker = async () => {
     const link = await startTcpProxy({ host, port: Number(port) });
     links.push(link);
-    const worker = await stack.newWorker({ temporalAddress: link.host });
+    const worker = await stack.newWorker({ temporalAddress: link.host, workflowBundle: { code: impatient } });
     onTestFinished(async () => {
       over.abort();
       link.pass();
