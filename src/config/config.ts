@@ -39,10 +39,6 @@ export function readSettings(env: Environment): Settings {
       .map(([name, value]) => [name, value?.trim() === '' ? '' : value] as const)
       .filter(([name, value]) => value !== undefined && !(value === '' && name.startsWith('OTEL_'))),
   );
-  if (written.FIRST_ATTEMPTS !== undefined)
-    throw new UserError(
-      'FIRST_ATTEMPTS is no longer a variable: there is only one way to attempt. WORKFLOWS (all or undelivered) decides which deliveries get a workflow.',
-    );
   const result = v.safeParse(variables, written, { abortEarly: true });
   if (!result.success) {
     const [issue] = result.issues;

@@ -46,9 +46,6 @@ const OTHERS_WRITE = 0o022;
 const OF_SERVERS: readonly string[] = ['postgres', 'temporal'];
 /** The folders of a server's user, if it is not this process's; from the second nothing is ever read. */
 const SERVER_USER_DIRS: readonly string[] = ['postgres', 'postgres-new'];
-/** Only written to; it was once created with the default mode. */
-const NEVER_READ: readonly string[] = ['mail'];
-
 /** The owner and mode of a file or folder. */
 type Owned = Pick<Stats, 'uid' | 'mode'>;
 
@@ -107,8 +104,7 @@ export async function requireOwnFolder(
       for (const owned of stats.filter((one) => one !== null))
         if (!(SERVER_USER_DIRS.includes(name) && owned.uid === guest)) requireOwner(each, owned, me);
       const { mode = 0, uid = me } = stats[1] ?? {};
-      if (each === file && (mode & OTHERS_WRITE) !== 0 && !NEVER_READ.includes(name))
-        throw untrusted(each, { uid, mode }, me);
+      if (each === file && (mode & OTHERS_WRITE) !== 0) throw untrusted(each, { uid, mode }, me);
     }
   }
 }

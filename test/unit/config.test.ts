@@ -72,10 +72,6 @@ describe('values', () => {
     }
   });
 
-  it('FIRST_ATTEMPTS is refused, and its successor named', () => {
-    expect(complaint({ FIRST_ATTEMPTS: 'queue' })).toContain('WORKFLOWS (all or undelivered) decides');
-  });
-
   it('address ranges are split at commas', () => {
     expect(loadConfig({ DELIVERY_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8' }).deliveryAllowCidrs).toEqual([
       '10.0.0.0/8',
