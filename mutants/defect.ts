@@ -21,7 +21,7 @@ export interface Change {
   readonly text: string;
   readonly replacement: string;
   /** The effect that a user or an operator of the program would notice. */
-  readonly noticed: string;
+  readonly symptom: string;
 }
 
 /** A defect that tests must catch: one line of the table. */

@@ -20,7 +20,7 @@ export const faultDefects: readonly FaultDefect[] = [
     text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at)\n',
     replacement:
       'set window_started_at = coalesce(d.window_started_at, begun.started_at), attempts_made = d.attempts_made + 1\n',
-    noticed: 'An attempt whose worker was killed counts as failed, and a delivery with it.',
+    symptom: 'An attempt whose worker was killed counts as failed, and a delivery with it.',
   },
   {
     name: 'faults-link',
@@ -29,7 +29,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/connection/pool.ts',
     text: '  silenceMs: 15_000,',
     replacement: '  silenceMs: null,',
-    noticed: 'A worker whose connections have fallen silent works no more until it is started again.',
+    symptom: 'A worker whose connections have fallen silent works no more until it is started again.',
   },
   {
     name: 'faults-accepting-and-closing',
@@ -38,7 +38,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/connection/pool.ts',
     text: 'Math.min(MAX_BACKOFF_S, 0.05 * failures)',
     replacement: '3_600 * Math.min(MAX_BACKOFF_S, failures)',
-    noticed: 'A database that was unavailable for a moment is not tried again for half an hour.',
+    symptom: 'A database that was unavailable for a moment is not tried again for half an hour.',
   },
   {
     name: 'faults-postgres',
@@ -47,7 +47,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'activities/attempt-delivery.ts',
     text: '    nonRetryable: !lastChance,\n',
     replacement: '    nonRetryable: false && !lastChance,\n',
-    noticed: 'A moment in which nothing can be recorded costs a wait of the policy.',
+    symptom: 'A moment in which nothing can be recorded costs a wait of the policy.',
   },
   {
     name: 'faults-foreign-sessions',
@@ -56,7 +56,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/maintenance/low-water-mark.ts',
     text: 'select least(clock_timestamp(), min(xact_start),',
     replacement: 'select greatest(clock_timestamp(), min(xact_start),',
-    noticed: 'A recovery passes by the events of a transaction that is still open.',
+    symptom: 'A recovery passes by the events of a transaction that is still open.',
   },
   {
     name: 'faults-disk-full',
@@ -65,7 +65,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/embedded/service.ts',
     text: '        if (leftOut(message) !== null) onEvent(message);\n',
     replacement: '        if (leftOut(message) !== null) onEvent(message);\n        return;\n',
-    noticed: 'A Postgres that cannot start while the disk is full is not started again when there is room.',
+    symptom: 'A Postgres that cannot start while the disk is full is not started again when there is room.',
   },
   {
     name: 'faults-pooler',
@@ -74,7 +74,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/connection/pool.ts',
     text: '    prepare: session,\n',
     replacement: '    prepare: true,\n',
-    noticed: 'Behind PgBouncer statements fail that another of its connections has prepared.',
+    symptom: 'Behind PgBouncer statements fail that another of its connections has prepared.',
   },
   {
     name: 'faults-standby',
@@ -86,7 +86,7 @@ export const faultDefects: readonly FaultDefect[] = [
 `,
     replacement:
       "    if (readOnly && event.kind === 'error' && event.code === READ_ONLY_TRANSACTION) refused = true;\n",
-    noticed: 'After a failover connections stay with the old node, which refuses every write, for ever.',
+    symptom: 'After a failover connections stay with the old node, which refuses every write, for ever.',
   },
   {
     name: 'faults-foreign-settings',
@@ -95,7 +95,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/connection/pool.ts',
     text: "  DateStyle: 'ISO, MDY',\n",
     replacement: '',
-    noticed: 'Where the role has another DateStyle, no time of the database can be read.',
+    symptom: 'Where the role has another DateStyle, no time of the database can be read.',
   },
   {
     name: 'faults-remote',
@@ -104,7 +104,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/connection/pool.ts',
     text: '  silenceMs: 15_000,',
     replacement: '  silenceMs: 4,',
-    noticed: 'A database some milliseconds away is taken for dead.',
+    symptom: 'A database some milliseconds away is taken for dead.',
   },
   {
     name: 'faults-temporal',
@@ -114,7 +114,7 @@ export const faultDefects: readonly FaultDefect[] = [
     text: "    case 'missing':\n    case 'ended':\n      return { reason: found.as, action: 'startedAgain' };",
     replacement:
       "    case 'missing':\n      return null;\n    case 'ended':\n      return { reason: found.as, action: 'startedAgain' };",
-    noticed: 'Deliveries whose workflows were lost stay open for ever.',
+    symptom: 'Deliveries whose workflows were lost stay open for ever.',
   },
   {
     name: 'faults-polls-refused',
@@ -123,7 +123,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/temporal/run-together.ts',
     text: '      const state = worker.getState();',
     replacement: "      const state: string = 'RUNNING';",
-    noticed: 'Nobody takes the place of a worker whose polls were refused.',
+    symptom: 'Nobody takes the place of a worker whose polls were refused.',
   },
   {
     name: 'faults-operator',
@@ -132,7 +132,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/reconciler/verdict.ts',
     text: "  delivery: 'closed',",
     replacement: "  delivery: 'startedAgain',",
-    noticed: 'A delivery that an operator terminated is started again.',
+    symptom: 'A delivery that an operator terminated is started again.',
   },
   {
     name: 'faults-recovery',
@@ -141,7 +141,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/recoveries/step.ts',
     text: '(page?.last === true && idAt(recovery.until) <= mark)',
     replacement: '(page !== null && recovery.created > 0)',
-    noticed: 'A recovery takes itself for complete before it has looked at everything.',
+    symptom: 'A recovery takes itself for complete before it has looked at everything.',
   },
   {
     name: 'faults-pause',
@@ -150,7 +150,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/api/webhooks/operations.ts',
     text: 'until === null ? null : new Date(until)',
     replacement: 'until === null ? null : new Date(Date.parse(until) - 3_000)',
-    noticed: 'A pause ends three seconds before its time.',
+    symptom: 'A pause ends three seconds before its time.',
   },
   {
     name: 'faults-receiver',
@@ -159,7 +159,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/delivery/fault.ts',
     text: "  ETIMEOUT: 'resolver',",
     replacement: "  ETIMEOUT: 'receiver',",
-    noticed: 'While our resolver is unavailable every attempt counts against its receiver.',
+    symptom: 'While our resolver is unavailable every attempt counts against its receiver.',
   },
   {
     name: 'faults-moving-receivers',
@@ -168,7 +168,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/delivery/connections.ts',
     text: '          clientTtl: maxAgeMs,',
     replacement: '          clientTtl: 0 * maxAgeMs,',
-    noticed: 'A receiver in steady use is called for ever at the address that its name has left.',
+    symptom: 'A receiver in steady use is called for ever at the address that its name has left.',
   },
   {
     name: 'faults-idempotency',
@@ -177,7 +177,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/api/records/stock-movements.ts',
     text: "const sql = c.get('sql') ?? deps.sql;",
     replacement: 'const { sql } = deps;',
-    noticed: 'A movement is made twice if the API dies between it and its stored response.',
+    symptom: 'A movement is made twice if the API dies between it and its stored response.',
   },
   {
     name: 'faults-order',
@@ -186,7 +186,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/outbox/ordering.ts',
     text: "isOpen(sql, 'predecessor')",
     replacement: "sql`predecessor.state = 'retrying'`",
-    noticed: 'Two events of a record are at their receiver at the same time, in any order.',
+    symptom: 'Two events of a record are at their receiver at the same time, in any order.',
   },
   {
     name: 'faults-mail',
@@ -196,7 +196,7 @@ export const faultDefects: readonly FaultDefect[] = [
     text: 'error.message).catch(() => {});\n      throw error;\n',
     replacement:
       "error.message).catch(() => {});\n      await recordNoticeSent(sql, noticeId);\n      return { outcome: 'sent' };\n",
-    noticed: 'A mail server that asks for patience never gets the mail.',
+    symptom: 'A mail server that asks for patience never gets the mail.',
   },
   {
     name: 'faults-clock',
@@ -205,7 +205,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/db/deliveries/attempts.ts',
     text: 'asked.generation, clock_timestamp(), asked',
     replacement: `asked.generation, \${new Date()}::timestamptz, asked`,
-    noticed: 'With a worker whose clock is behind, the window of a delivery is over before its time.',
+    symptom: 'With a worker whose clock is behind, the window of a delivery is over before its time.',
   },
   {
     name: 'faults-database-clock',
@@ -214,7 +214,7 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/reconciler/watch-clock.ts',
     text: '    if (readings === 0) return;\n',
     replacement: '    if (readings > 0) return;\n',
-    noticed: "What waits while the database's clock is set back waits for as long.",
+    symptom: "What waits while the database's clock is set back waits for as long.",
   },
   {
     name: 'faults-stop',
@@ -223,6 +223,6 @@ export const faultDefects: readonly FaultDefect[] = [
     file: 'src/app/sdk-workers.ts',
     text: '    shutdownGraceTime: policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,\n',
     replacement: '    shutdownGraceTime: Math.min(1, SHUTDOWN_SLACK_MS),\n',
-    noticed: 'A deploy cuts the requests that are under way, and makes them again.',
+    symptom: 'A deploy cuts the requests that are under way, and makes them again.',
   },
 ];

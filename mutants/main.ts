@@ -27,9 +27,9 @@ interface Verdict {
   readonly seconds: number;
 }
 
-/** What became of a defect. Only `caught` proves anything: a run that hangs may hang for another reason. */
-const RESULTS = ['caught', 'SURVIVED', 'timed out', 'not tried'] as const;
-type Result = (typeof RESULTS)[number];
+/** Outcome of a defect. Only `caught` proves anything: a run that hangs may hang for another reason. */
+const OUTCOMES = ['caught', 'SURVIVED', 'timed out', 'not tried'] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const say = (text: string) => console.error(text);
@@ -58,7 +58,7 @@ async function mutants({ only, list, faults }: Options): Promise<void> {
     return console.log(
       table(
         ['defect', 'symptom'],
-        all.map((defect) => [defect.name, defect.noticed]),
+        all.map((defect) => [defect.name, defect.symptom]),
       ),
     );
 
@@ -67,14 +67,14 @@ async function mutants({ only, list, faults }: Options): Promise<void> {
   await shutdown.add(tree.remove);
   try {
     if (faults) return await tryFaults(tree, wantedOfFaults);
-    const red = await redWithout(tree, wanted);
+    const failing = await failingAtBaseline(tree, wanted);
     const verdicts: Verdict[] = [];
-    for (const defect of wanted) verdicts.push(await attempt(tree, defect, red));
+    for (const defect of wanted) verdicts.push(await attempt(tree, defect, failing));
     console.log(table(['defect', 'caught by', 'seconds'], verdicts.map(row)));
-    const found = verdicts.map(resultOf);
-    const count = (result: Result) => `${found.filter((each) => each === result).length} ${result}`;
-    console.log(`\n${found.length} tried: ${RESULTS.map(count).join(', ')}.`);
-    process.exitCode = found.every((result) => result === 'caught') ? 0 : 1;
+    const found = verdicts.map(outcomeOf);
+    const count = (outcome: Outcome) => `${found.filter((each) => each === outcome).length} ${outcome}`;
+    console.log(`\n${found.length} tried: ${OUTCOMES.map(count).join(', ')}.`);
+    process.exitCode = found.every((outcome) => outcome === 'caught') ? 0 : 1;
   } finally {
     await shutdown.stop();
   }
@@ -89,41 +89,41 @@ async function tryFaults(tree: Tree, wanted: readonly FaultDefect[]): Promise<vo
     const [first = 'nothing', ...more] = outcome === 'not played' ? played.unplayed : played.findings;
     const found = `${first}${more.length > 0 ? `, and ${more.length} more` : ''}`;
     say(`${outcome}  ${defect.name}: ${found}`);
-    rows.push([defect.group, defect.fault, defect.noticed, outcome, found]);
+    rows.push([defect.group, defect.fault, defect.symptom, outcome, found]);
     if (outcome !== 'caught') process.exitCode = 1;
   }
   console.log(table(['group', 'fault', 'symptom', 'outcome', 'found by the checker'], rows));
 }
 
 /** The tests that fail without any defect: their failure would prove nothing. */
-async function redWithout(tree: Tree, wanted: readonly Defect[]): Promise<TestRun[]> {
+async function failingAtBaseline(tree: Tree, wanted: readonly Defect[]): Promise<TestRun[]> {
   const tests = new Map<string, Set<string>>();
   for (const { file, tests: names } of wanted.map(({ caughtBy }) => caughtBy))
     tests.set(file, new Set([...(tests.get(file) ?? []), ...names]));
-  say(`Without a defect: ${tests.size} files …`);
+  say(`At baseline, without a defect: ${tests.size} files …`);
   const all: Catchers[] = [...tests].map(([file, names]) => ({ file, tests: [...names] }));
   return (await runTests(tree.folder, all)).filter(({ outcome }) => outcome !== 'passed');
 }
 
-/** @param red tests that fail anyway: a defect that names one of them is not tried */
-async function attempt(tree: Tree, defect: Defect, red: readonly TestRun[]): Promise<Verdict> {
+/** @param failing tests that fail at baseline: a defect that names one of them is not tried */
+async function attempt(tree: Tree, defect: Defect, failing: readonly TestRun[]): Promise<Verdict> {
   const { caughtBy } = defect;
-  const broken = red.filter(({ file, test }) => caughtBy.file === file && caughtBy.tests.includes(test));
+  const broken = failing.filter(({ file, test }) => caughtBy.file === file && caughtBy.tests.includes(test));
   if (broken.length > 0) {
-    say(`not tried  ${defect.name}: red without it`);
+    say(`not tried  ${defect.name}: fails at baseline`);
     for (const run of broken) say(`  ${line(run)}`);
     return { defect, runs: [], seconds: 0 };
   }
   const started = performance.now();
   const runs = await tree.withDefect(defect, () => runTests(tree.folder, [caughtBy]));
   const verdict = { defect, runs, seconds: (performance.now() - started) / 1_000 };
-  say(`${resultOf(verdict)}  ${defect.name}  ${verdict.seconds.toFixed(0)} s`);
+  say(`${outcomeOf(verdict)}  ${defect.name}  ${verdict.seconds.toFixed(0)} s`);
   for (const run of runs.filter(({ outcome }) => outcome !== 'failed')) say(`  ${line(run)}`);
   return verdict;
 }
 
 /** Every named test must fail: otherwise the table claims too much. */
-function resultOf({ runs }: Verdict): Result {
+function outcomeOf({ runs }: Verdict): Outcome {
   if (runs.length === 0) return 'not tried';
   if (runs.some(({ outcome }) => outcome === 'timed out')) return 'timed out';
   return runs.every(({ outcome }) => outcome === 'failed') ? 'caught' : 'SURVIVED';
@@ -135,6 +135,6 @@ function line({ file, test, outcome }: TestRun): string {
 
 function row(verdict: Verdict): string[] {
   const { name, caughtBy } = verdict.defect;
-  const result = resultOf(verdict);
-  return [name, result === 'caught' ? caughtBy.file : result, verdict.seconds.toFixed(0)];
+  const outcome = outcomeOf(verdict);
+  return [name, outcome === 'caught' ? caughtBy.file : outcome, verdict.seconds.toFixed(0)];
 }

@@ -7,7 +7,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/outbox/events.ts',
     text: '(w.on_stock_change or f.changed',
     replacement: '(true or f.changed',
-    noticed: 'Webhooks of UPDATE_PRODUCT are called for every reservation, as they never were.',
+    symptom: 'Webhooks of UPDATE_PRODUCT are called for every reservation, as they never were.',
     caughtBy: catchers(
       'test/api/stock-events.test.ts',
       'every kind of stock change fires one event with the current product, for webhooks that ask',
@@ -18,7 +18,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/delivery/connector.ts',
     text: '.filter(({ address }) => guard.problemOf(address, port) === null)',
     replacement: '.filter(({ address }) => address !== "")',
-    noticed: 'A name with one exempt address opens connections to its private ones.',
+    symptom: 'A name with one exempt address opens connections to its private ones.',
     caughtBy: catchers(
       'test/delivery/connections.test.ts',
       'private destinations an exempt range allows only the exempt addresses of a name',
@@ -29,7 +29,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/attempt/finish-attempt.ts',
     text: '  for (const wait of RECORD_RETRY_WAITS_MS) {',
     replacement: '  for (const wait of RECORD_RETRY_WAITS_MS.slice(99)) {',
-    noticed: 'The database unavailable for a second: deliveries that were accepted are sent once more.',
+    symptom: 'The database unavailable for a second: deliveries that were accepted are sent once more.',
     caughtBy: catchers(
       'test/workflow/interrupted.test.ts',
       'a response that arrives while the database is unavailable is recorded later, and not sent again',
@@ -40,7 +40,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/maintenance/low-water-mark.ts',
     text: 'least(clock_timestamp(), min(xact_start),',
     replacement: 'coalesce(clock_timestamp(), min(xact_start),',
-    noticed: 'A receiver that reconciles never learns of a delivery that took long to be written.',
+    symptom: 'A receiver that reconciles never learns of a delivery that took long to be written.',
     caughtBy: catchers(
       'test/api/all-deliveries.test.ts',
       'reading from a cursor a delivery that is committed late is not skipped: by Waybill',
@@ -53,7 +53,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/deliveries/operator-actions.ts',
     text: 'before.find(({ id }) => id === asked.id)',
     replacement: 'before.find(() => false)',
-    noticed: 'A workflow that is reset makes the attempt once more that an operator had ordered before.',
+    symptom: 'A workflow that is reset makes the attempt once more that an operator had ordered before.',
     caughtBy: catchers(
       'test/db/deliveries/repeated-steps.test.ts',
       'an operator action takes effect once, even if its step is repeated; the latest fifty are kept',
@@ -64,7 +64,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/deliveries/attempts.ts',
     text: '{isOpen(sql)} and d.operator_stop is null\n',
     replacement: '{isOpen(sql)}\n',
-    noticed: 'A request leaves after an operator was assured that none would.',
+    symptom: 'A request leaves after an operator was assured that none would.',
     caughtBy: catchers(
       'test/db/deliveries/repeated-steps.test.ts',
       'no attempt begins once an operator has stopped the delivery',
@@ -75,7 +75,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/retention/partitions.ts',
     text: "isOpen(sql, 'o')",
     replacement: "sql`o.state = 'pending'`",
-    noticed: 'Deliveries under retry are gone with their week.',
+    symptom: 'Deliveries under retry are gone with their week.',
     caughtBy: catchers(
       'test/db/retention/weeks.test.ts',
       'keeping rows an open delivery keeps its partitions; finished ones beside it go, and the rest once it ends',
@@ -86,7 +86,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/retention/partitions.ts',
     text: "if ((await countNeeded(tx, partition)) > 0) return 'needed';",
     replacement: '',
-    noticed: 'A delivery that is written as its week is dropped is gone.',
+    symptom: 'A delivery that is written as its week is dropped is gone.',
     caughtBy: catchers(
       'test/db/retention/weeks.test.ts',
       'during traffic a delivery written while its week is dropped is not lost, and nobody waits for the drop',
@@ -97,7 +97,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/outbox/redeliver.ts',
     text: ' for no key update of e`',
     replacement: '`',
-    noticed: 'Of requests for a redelivery that arrive at the same moment, several create one each.',
+    symptom: 'Of requests for a redelivery that arrive at the same moment, several create one each.',
     caughtBy: catchers(
       'test/api/delivery-operations.test.ts',
       'ten simultaneous requests create one redelivery',
@@ -108,7 +108,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/delivery/traced-sender.ts',
     text: `'url.full': \`\${origin}/REDACTED\`,`,
     replacement: "'url.full': url,",
-    noticed: 'Readers of traces see what an e-shop hides in the path or query of a webhook.',
+    symptom: 'Readers of traces see what an e-shop hides in the path or query of a webhook.',
     caughtBy: catchers(
       'test/e2e/traces.test.ts',
       'a trace goes from the client through all parts and a retry to the receiver, with no secrets',
@@ -119,7 +119,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/recoveries/lost-events.ts',
     text: 'where not settled and became',
     replacement: 'where became',
-    noticed: 'A receiver gets again what it has accepted in the meantime.',
+    symptom: 'A receiver gets again what it has accepted in the meantime.',
     caughtBy: catchers(
       'test/api/recoveries.test.ts',
       'the search for losses events that were delivered again, or are being delivered, are not found',
@@ -130,7 +130,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/deliveries/deliveries.ts',
     text: 'if (closed.ordered) await settleOrdering(sql, { records: [deliveryId] }).catch(() => {});',
     replacement: '',
-    noticed:
+    symptom:
       'The next of a record waits for a search of the relay after a delivery that expired or was canceled.',
     caughtBy: catchers('test/workflow/ordering.test.ts', 'a head canceled in Temporal releases the next'),
   },
@@ -139,7 +139,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/outbox/supersede-retries.ts',
     text: `    and not \${hasAttemptUnderWay(sql)}\n`,
     replacement: '',
-    noticed:
+    symptom:
       'With the ordering latest, the newer version comes while the receiver is still working on the older one.',
     caughtBy: catchers(
       'test/db/outbox/order-of-records.test.ts',
@@ -151,7 +151,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/outbox/supersede-retries.ts',
     text: '        late_ms = e.late_ms,\n        due_at = now()',
     replacement: `        late_ms = e.late_ms, class = \${CLASS.fresh}, state = 'retrying', next_attempt_at = now(),\n        due_at = now()`,
-    noticed: 'The newest change of a record arrives before what another webhook still has to send of it.',
+    symptom: 'The newest change of a record arrives before what another webhook still has to send of it.',
     caughtBy: catchers(
       'test/workflow/ordering.test.ts',
       'superseding: the newest continues with the count and window, behind deliveries in between',
@@ -162,7 +162,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/outbox/keep-ordering.ts',
     text: `(\${originalClass(sql, 'd')} = \${CLASS.fresh} and`,
     replacement: '(d.bulk is null and',
-    noticed: 'Although a recovery is paused, one delivery of a record follows the other.',
+    symptom: 'Although a recovery is paused, one delivery of a record follows the other.',
     caughtBy: catchers(
       'test/db/outbox/claimed-at-write.test.ts',
       'the next of a record in a recovery waits for a claim, which a pause of the recovery prevents',
@@ -173,7 +173,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/outbox/events.ts',
     text: 'exists (select from fired g where g.entity_id = f.entity_id and g.sequence < f.sequence)',
     replacement: 'false',
-    noticed: 'Of two events of one write the second may arrive first.',
+    symptom: 'Of two events of one write the second may arrive first.',
     caughtBy: catchers(
       'test/db/outbox/claimed-at-write.test.ts',
       'an ordered webhook’s relay gets the first delivery of a record, then the next once that has ended',
@@ -184,7 +184,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/outbox/ordering.ts',
     text: `not w.active or exists (select \${predecessors(sql, place)})\n      or (`,
     replacement: 'not w.active\n      or (',
-    noticed: 'Two events of a record are at their receiver at the same time.',
+    symptom: 'Two events of a record are at their receiver at the same time.',
     caughtBy: catchers(
       'test/workflow/ordering.test.ts',
       'a blocked delivery waits while the head is at the receiver, and goes once it is delivered',

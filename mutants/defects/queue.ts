@@ -15,7 +15,7 @@ export const queueDefects: readonly Defect[] = [
     file: RESULTS,
     text: `d.claim_id = f.claim_id or`,
     replacement: `d.claim_id is distinct from d.id or`,
-    noticed:
+    symptom:
       'A worker that stood still for a while takes away what another one has under way: it is sent twice.',
     caughtBy: plan(
       'a delivery that was accepted gets its result but keeps its place if another process has claimed it',
@@ -27,7 +27,7 @@ export const queueDefects: readonly Defect[] = [
     file: RESULTS,
     text: `and \${isSoon} then f.next else now() end`,
     replacement: `and \${isSoon} then now() else now() end`,
-    noticed: 'A receiver that fails in a burst gets all its attempts at once.',
+    symptom: 'A receiver that fails in a burst gets all its attempts at once.',
     caughtBy: plan('a failed delivery is never claimed before its retry is due, and then with its count'),
   },
   {
@@ -35,7 +35,7 @@ export const queueDefects: readonly Defect[] = [
     file: 'src/db/outbox/outbox.ts',
     text: `(\${generation} <> \${sql(webhook)}.generation)`,
     replacement: `(\${generation} > \${sql(webhook)}.generation)`,
-    noticed: 'A receiver that was repaired and activated waits for hours for the retries of before.',
+    symptom: 'A receiver that was repaired and activated waits for hours for the retries of before.',
     caughtBy: plan(
       'after an activation during the attempt, the next one is due after the first wait of the policy',
     ),
@@ -45,7 +45,7 @@ export const queueDefects: readonly Defect[] = [
     file: RESULTS,
     text: ' and a.owner = r.owner',
     replacement: '',
-    noticed:
+    symptom:
       'The failure of a worker that was given up counts, while another one has the same attempt under way.',
     caughtBy: catchers(
       'test/db/deliveries/attempt-ownership.test.ts',
@@ -57,7 +57,7 @@ export const queueDefects: readonly Defect[] = [
     file: RELEASE,
     text: ` and d.claim_id = any(\${tokens}::uuid[])`,
     replacement: ` and (\${tokens}::uuid[] is not null)`,
-    noticed: 'A worker that comes to again gives back what another one has claimed since.',
+    symptom: 'A worker that comes to again gives back what another one has claimed since.',
     caughtBy: claimTokens(
       'giveBack does not change a delivery that another process has claimed since',
       'deferClaimed does not change a delivery that another process has claimed since',
@@ -70,7 +70,7 @@ export const queueDefects: readonly Defect[] = [
     file: RELEASE,
     text: `and d.next_attempt_at is not null then greatest(d.next_attempt_at, \${until}) end`,
     replacement: `and d.next_attempt_at is null then greatest(d.next_attempt_at, \${until}) end`,
-    noticed:
+    symptom:
       'A retry that found its receiver full counts as the last one: the delivery fails after a few attempts.',
     caughtBy: claimTokens('a deferred delivery always has a time for its next attempt if it is a retry'),
   },
@@ -79,7 +79,7 @@ export const queueDefects: readonly Defect[] = [
     file: 'src/db/grouped.ts',
     text: 'if (items.length === 1 || !isOfValues(error)) throw error;',
     replacement: 'if (items.length > 0 || !isOfValues(error)) throw error;',
-    noticed: 'One broken value fails the attempts of all that share its statement.',
+    symptom: 'One broken value fails the attempts of all that share its statement.',
     caughtBy: catchers(
       'test/unit/grouped.test.ts',
       'a failed statement is repeated item by item if the server refused it, and only bad items fail',
@@ -92,7 +92,7 @@ export const queueDefects: readonly Defect[] = [
     where id = \${deliveryId} and dispatched_at is null\``,
     replacement: `    update deliveries set dispatched_at = null, claimed_until = null, claim_id = null
     where id = \${deliveryId} and dispatched_at is null\``,
-    noticed:
+    symptom:
       'A process that starts a workflow and dies leaves its delivery to two: the queue and the workflow retry it.',
     caughtBy: plan('a failed delivery that its workflow has taken over is in no queue'),
   },
@@ -101,7 +101,7 @@ export const queueDefects: readonly Defect[] = [
     file: 'src/relay/in-flight.ts',
     text: "precedence.isEmpty('fresh') && precedence.isEmpty('bulk') && starts.hasRoom()",
     replacement: 'starts.hasRoom() || !starts.hasRoom()',
-    noticed: 'In a burst Temporal takes the processor from the attempts.',
+    symptom: 'In a burst Temporal takes the processor from the attempts.',
     caughtBy: catchers(
       'test/workflow/burst.test.ts',
       'a delivery is attempted without a workflow, then gets one with the result',
@@ -112,7 +112,7 @@ export const queueDefects: readonly Defect[] = [
     file: 'src/relay/in-flight.ts',
     text: "return delivered && number === 1 && deps.workflows === 'undelivered' ? 'none' : 'unstarted';",
     replacement: "return number === 1 && deps.workflows === 'undelivered' ? 'none' : 'unstarted';",
-    noticed: 'With WORKFLOWS=undelivered a delivery that failed in a burst is never attempted again.',
+    symptom: 'With WORKFLOWS=undelivered a delivery that failed in a burst is never attempted again.',
     caughtBy: catchers(
       'test/workflow/burst.test.ts',
       'WORKFLOWS=undelivered: only a delivery whose first attempt fails gets a workflow',
@@ -123,7 +123,7 @@ export const queueDefects: readonly Defect[] = [
     file: UNSTARTED,
     text: `const undelivered = sql.unsafe(String(CLASS.undelivered));`,
     replacement: `const undelivered = sql.unsafe(String(CLASS.blocked));`,
-    noticed: 'While Temporal is unavailable, no attempt is made that is due in more than a minute.',
+    symptom: 'While Temporal is unavailable, no attempt is made that is due in more than a minute.',
     caughtBy: unstarted(
       'a retry that becomes due before its workflow has started is made from the queue: due in seconds',
     ),
@@ -133,7 +133,7 @@ export const queueDefects: readonly Defect[] = [
     file: UNSTARTED,
     text: `- \${MAX_WAITING}`,
     replacement: `- 100 * \${MAX_WAITING}`,
-    noticed: 'After a long import Temporal is busy with its workflows for hours.',
+    symptom: 'After a long import Temporal is busy with its workflows for hours.',
     caughtBy: unstarted(
       'delivered deliveries that wait for their workflow beyond ten thousand, the oldest of the largest e-shop get no workflow, and are counted',
     ),
@@ -143,7 +143,7 @@ export const queueDefects: readonly Defect[] = [
     file: UNSTARTED,
     text: 'settings.value::bigint + excluded.value::bigint',
     replacement: 'settings.value::bigint',
-    noticed: 'Nobody learns how many deliveries got no workflow.',
+    symptom: 'Nobody learns how many deliveries got no workflow.',
     caughtBy: unstarted(
       'delivered deliveries that wait for their workflow beyond ten thousand, the oldest of the largest e-shop get no workflow, and are counted',
     ),

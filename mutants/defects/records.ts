@@ -13,7 +13,7 @@ export const recordDefects: readonly Defect[] = [
     file: ATTEMPTS,
     text: 'where attempts.finished_at is null\n          and (',
     replacement: 'where (',
-    noticed: 'An attempt that was made and recorded is made once more after a crash.',
+    symptom: 'An attempt that was made and recorded is made once more after a crash.',
     caughtBy: records('an attempt with a result does not begin again'),
   },
   {
@@ -21,7 +21,7 @@ export const recordDefects: readonly Defect[] = [
     file: ATTEMPTS,
     text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at)',
     replacement: 'set window_started_at = begun.started_at',
-    noticed: 'The 48 hours start over with every attempt.',
+    symptom: 'The 48 hours start over with every attempt.',
     caughtBy: records(
       'an attempt that begins again after an interruption keeps its window',
       'the second and third attempt leave the window of a delivery where it began',
@@ -32,7 +32,7 @@ export const recordDefects: readonly Defect[] = [
     file: ATTEMPTS,
     text: ' and (attempts.owned_until is null or attempts.owned_until < clock_timestamp() or attempts.owner = excluded.owner)',
     replacement: '',
-    noticed: 'Two workers make an attempt at the same time: its receiver has two requests at once.',
+    symptom: 'Two workers make an attempt at the same time: its receiver has two requests at once.',
     caughtBy: catchers(
       'test/db/deliveries/attempt-ownership.test.ts',
       'two processes race to begin an attempt: exactly one makes it',
@@ -43,7 +43,7 @@ export const recordDefects: readonly Defect[] = [
     file: RESULTS,
     text: '    a.finished_at is null and a.owner',
     replacement: '    a.owner',
-    noticed: 'A late repetition replaces the result that the log showed.',
+    symptom: 'A late repetition replaces the result that the log showed.',
     caughtBy: records('a second result changes nothing: the first one stays'),
   },
   {
@@ -51,7 +51,7 @@ export const recordDefects: readonly Defect[] = [
     file: RESULTS,
     text: "and a.outcome is distinct from 'success')",
     replacement: 'and false)',
-    noticed:
+    symptom:
       'A receiver that accepted one of two overlapping requests is retried, and deactivated in the end.',
     caughtBy: records('a success replaces a recorded failure, since the receiver has accepted the delivery'),
   },
@@ -60,7 +60,7 @@ export const recordDefects: readonly Defect[] = [
     file: RESULTS,
     text: 'where d.id = f.delivery_id\n      and ${anyOf',
     replacement: 'where ${anyOf',
-    noticed: 'One success makes every open delivery a success.',
+    symptom: 'One success makes every open delivery a success.',
     caughtBy: records('results recorded together change only their own deliveries'),
   },
   {
@@ -68,7 +68,7 @@ export const recordDefects: readonly Defect[] = [
     file: RESULTS,
     text: 'notIndexable(sql, isOpen(sql))',
     replacement: 'sql`true`',
-    noticed: 'A delivery that was canceled shows as under retry for ever.',
+    symptom: 'A delivery that was canceled shows as under retry for ever.',
     caughtBy: records('a result does not reopen a delivery that was canceled during the request'),
   },
   {
@@ -76,7 +76,7 @@ export const recordDefects: readonly Defect[] = [
     file: DELIVERIES,
     text: 'isOpen(sql)}\n    returning d.event_type',
     replacement: 'sql`true`}\n    returning d.event_type',
-    noticed: 'What was delivered shows as canceled.',
+    symptom: 'What was delivered shows as canceled.',
     caughtBy: records('a late cancellation does not undo a success'),
   },
   {
@@ -84,7 +84,7 @@ export const recordDefects: readonly Defect[] = [
     file: DELIVERIES,
     text: ' and attempts_made = ',
     replacement: ' and attempts_made >= ',
-    noticed: 'A delivery fails although its next attempt was due.',
+    symptom: 'A delivery fails although its next attempt was due.',
     caughtBy: records(
       'a result recorded meanwhile keeps its plan when earlier retries are reported as spent',
     ),
@@ -94,7 +94,7 @@ export const recordDefects: readonly Defect[] = [
     file: COMPENSATION,
     text: 'if (!isOpen(state)) {',
     replacement: "if (state === 'failed') {",
-    noticed: 'A webhook is deactivated and mailed about although the last attempt succeeded.',
+    symptom: 'A webhook is deactivated and mailed about although the last attempt succeeded.',
     caughtBy: records('the compensation of a delivered delivery does nothing'),
   },
   {
@@ -102,7 +102,7 @@ export const recordDefects: readonly Defect[] = [
     file: COMPENSATION,
     text: 'deleted_at is null and generation = ',
     replacement: 'deleted_at is null and generation >= ',
-    noticed: 'A webhook that moved is deactivated for what its old address answered.',
+    symptom: 'A webhook that moved is deactivated for what its old address answered.',
     caughtBy: records(
       'the compensation leaves a webhook active whose URL has changed since the last attempt',
     ),
@@ -112,7 +112,7 @@ export const recordDefects: readonly Defect[] = [
     file: COMPENSATION,
     text: 'unregistered_at = now()\n      where id = ',
     replacement: 'unregistered_at = now()\n      where id >= ',
-    noticed: 'One broken receiver deactivates the webhooks of others.',
+    symptom: 'One broken receiver deactivates the webhooks of others.',
     caughtBy: records('the compensation deactivates no other webhook'),
   },
   {
@@ -120,7 +120,7 @@ export const recordDefects: readonly Defect[] = [
     file: COMPENSATION,
     text: 'webhookId} and delivery_id = ',
     replacement: 'webhookId} and delivery_id is distinct from ',
-    noticed: 'A repeated compensation sends the mail of another delivery once more.',
+    symptom: 'A repeated compensation sends the mail of another delivery once more.',
     caughtBy: records(
       'repeated compensations of two deliveries deactivate their webhook once, for the first one',
     ),

@@ -11,7 +11,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/relay/pass-on.ts',
     text: '      if (!refused && !suspects.failed(key)) {\n        failure ??= { error };\n        return;\n      }\n',
     replacement: '',
-    noticed: 'An activation during a short outage of Temporal leads to no attempt for hours.',
+    symptom: 'An activation during a short outage of Temporal leads to no attempt for hours.',
     caughtBy: relay('a change whose signal failed is signaled again'),
   },
   {
@@ -19,7 +19,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/temporal/workflow-calls.ts',
     text: '    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;',
     replacement: '    throw error;',
-    noticed: 'A relay that died between a start and its record leaves the queue stuck.',
+    symptom: 'A relay that died between a start and its record leaves the queue stuck.',
     caughtBy: relay('a delivery started twice is delivered once'),
   },
   {
@@ -27,7 +27,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/concurrency/limits.ts',
     text: 'webhook.hanging = hasHung(webhook) ? webhook.open : 0;',
     replacement: 'if (hasHung(webhook)) webhook.hanging = webhook.open;',
-    noticed: 'Receivers that hung once take places from those that hang, until hardly any is left.',
+    symptom: 'Receivers that hung once take places from those that hang, until hardly any is left.',
     caughtBy: catchers(
       'test/unit/limits.test.ts',
       'a webhook that hangs, recovers and hangs again counts with all its open attempts, or none',
@@ -38,7 +38,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/relay/workflows.ts',
     text: "return isMore ? options.tickMs : 'idle';",
     replacement: "return isMore ? 'more' : 'idle';",
-    noticed: 'Thousands of unstarted workflows after an outage keep everybody else waiting.',
+    symptom: 'Thousands of unstarted workflows after an outage keep everybody else waiting.',
     caughtBy: catchers(
       'test/db/outbox/background-pace.test.ts',
       'background work pauses after a few calls: unstarted workflows',
@@ -49,7 +49,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/db/outbox/outbox.ts',
     text: '.claimed_until < now())`',
     replacement: '.claimed_until is null)`',
-    noticed: 'What a relay had claimed when it was killed is never delivered.',
+    symptom: 'What a relay had claimed when it was killed is never delivered.',
     caughtBy: claims(
       'a claimed delivery belongs to one process until its lease ends, then gets another token',
     ),
@@ -59,7 +59,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/db/outbox/claim.ts',
     text: 'row_number() over (order by turn, random()) as place',
     replacement: 'row_number() over (order by id) as place',
-    noticed: 'One import of 1,500 lines makes another e-shop wait for minutes.',
+    symptom: 'One import of 1,500 lines makes another e-shop wait for minutes.',
     caughtBy: claims('an e-shop with few deliveries does not wait behind one with many'),
   },
   {
@@ -67,7 +67,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/db/outbox/changes.ts',
     text: 'and signaled_id is null and claimed_until is null',
     replacement: '',
-    noticed: 'Switched off and on within a second, a webhook stays silent for hours.',
+    symptom: 'Switched off and on within a second, a webhook stays silent for hours.',
     caughtBy: fanOut('a change during the signals of a page reaches that page too'),
   },
 ];

@@ -8,7 +8,7 @@ export const tenantDefects: readonly Defect[] = [
     text: `notice_format = coalesce(\${format}, notice_format)
     where id = \${eshopId}\`;`,
     replacement: `notice_format = coalesce(\${format}, notice_format)\`;`,
-    noticed: 'One e-shop turns the warnings of all others off.',
+    symptom: 'One e-shop turns the warnings of all others off.',
     caughtBy: catchers(
       'test/api/eshop.test.ts',
       'warnings are on by default, and each e-shop chooses for itself',
@@ -19,7 +19,7 @@ export const tenantDefects: readonly Defect[] = [
     file: 'src/console/deliveries/routes.tsx',
     text: `    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.\n    await c.var.api.get(DeliveryWithAttempts, \`/v21/deliveries/\${piece(id)}\`);\n`,
     replacement: '',
-    noticed: 'An e-shop gives up the deliveries of another.',
+    symptom: 'An e-shop gives up the deliveries of another.',
     caughtBy: catchers('test/console/security.test.ts', 'pages and actions of another e-shop do not exist'),
   },
   {
@@ -27,7 +27,7 @@ export const tenantDefects: readonly Defect[] = [
     file: 'src/db/console/records.ts',
     text: `from \${table} t where t.eshop_id = \${eshopId} \${behind}`,
     replacement: `from \${table} t where t.eshop_id is not null and \${eshopId}::int is not null \${behind}`,
-    noticed: 'An e-shop sees the orders of every other.',
+    symptom: 'An e-shop sees the orders of every other.',
     caughtBy: catchers('test/console/security.test.ts', 'pages and actions of another e-shop do not exist'),
   },
   {
@@ -35,7 +35,7 @@ export const tenantDefects: readonly Defect[] = [
     file: 'src/db/console/delivery-counts.ts',
     text: `where eshop_id = \${eshopId} and deleted_at is null order by id`,
     replacement: `where \${eshopId}::int is not null and deleted_at is null order by id`,
-    noticed: 'The chart of an e-shop counts the deliveries of all.',
+    symptom: 'The chart of an e-shop counts the deliveries of all.',
     caughtBy: catchers(
       'test/db/console/delivery-counts.test.ts',
       'the deliveries of an e-shop since a time are counted by minute and outcome',
@@ -46,7 +46,7 @@ export const tenantDefects: readonly Defect[] = [
     file: 'src/db/console/sessions.ts',
     text: 'and x.id in (select g.eshop_id from user_eshops g where g.user_id = u.id)',
     replacement: 'and x.id in (select g.eshop_id from user_eshops g) or x.id is not null',
-    noticed: 'A user of the warehouse sees e-shops that nobody gave it.',
+    symptom: 'A user of the warehouse sees e-shops that nobody gave it.',
     caughtBy: catchers(
       'test/console/warehouse.test.ts',
       'e-shops of others other e-shops get the same 404 as unknown ones',
@@ -57,7 +57,7 @@ export const tenantDefects: readonly Defect[] = [
     file: 'src/db/deliveries/deliveries-of-eshops.ts',
     text: 'among === undefined ? sql`` : sql`and e.id = any(',
     replacement: 'among !== null ? sql`` : sql`and e.id = any(',
-    noticed: 'The list of all deliveries shows those of other e-shops.',
+    symptom: 'The list of all deliveries shows those of other e-shops.',
     caughtBy: catchers(
       'test/console/warehouse.test.ts',
       'e-shops of others other e-shops are in no list, and no action reaches their deliveries',
