@@ -11,6 +11,7 @@ import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recover
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { registerConsole } from '../embedded/operator-consoles.ts';
 import { listen } from '../http/http-server.ts';
+import { remembered } from '../lib/remembered.ts';
 import { UserError } from '../lib/user-error.ts';
 import { aborted } from '../lib/wait-or-stop.ts';
 import { createLog } from '../log/log.ts';
@@ -22,7 +23,6 @@ import { instanceOf, uiUrlOf, withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryRecord } from './recovery-record.ts';
-import { remembered } from './remembered.ts';
 import type { TemporalStatus } from './status.ts';
 import { askDatabase, askTemporal, needsOf, readStorage, statusProblem } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';

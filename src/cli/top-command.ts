@@ -6,11 +6,11 @@ import { type FlowOverview, readFlow } from '../db/overview.ts';
 import { atMost } from '../lib/at-most.ts';
 import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { delay } from '../lib/poll-until.ts';
+import { remembered } from '../lib/remembered.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { remembered } from './remembered.ts';
 import { askDatabase, askTemporal, needsOf, readStorage, type Status, statusProblem } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 

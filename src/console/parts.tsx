@@ -164,6 +164,12 @@ export function Empty({ title, children, more }: { title: string; children: Chil
 }
 
 /**
+ * How long all viewers of live pages share what is costly to read, in milliseconds. Less: each reads it again. More:
+ * a change is seen later.
+ */
+export const SHARED_READ_MS = 3_000;
+
+/**
  * The part of a page that refreshes itself.
  * @param also the ids of {@link LivePart}s refreshed with it
  */

@@ -38,14 +38,17 @@ for (const { eshopId, shop } of [api.eshop, second, stranger]) {
   const [row] = await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`;
   deliveries.set(eshopId, row?.id ?? '');
 }
-const site = consoleOf(api.deps, {
-  temporal: createUiLinks(UI, 'default', sql),
-  requestAction: async (action, id, { by, reason }) => {
-    requested.push(`${action} ${id} ${by} ${reason}`);
-    if (reason === 'no worker') return { accepted: false, message: 'No worker answered.', unanswered: true };
-    return { accepted: true, message: 'It is held.' };
-  },
-});
+const newSite = () =>
+  consoleOf(api.deps, {
+    temporal: createUiLinks(UI, 'default', sql),
+    requestAction: async (action, id, { by, reason }) => {
+      requested.push(`${action} ${id} ${by} ${reason}`);
+      if (reason === 'no worker')
+        return { accepted: false, message: 'No worker answered.', unanswered: true };
+      return { accepted: true, message: 'It is held.' };
+    },
+  });
+const site = newSite();
 const worker = await newPerson(sql, api.eshop.eshopId, 'warehouse');
 const developer = await newPerson(sql, api.eshop.eshopId, 'shop');
 beforeEach(async () => {
@@ -53,12 +56,15 @@ beforeEach(async () => {
   requested.length = 0;
 });
 
-async function signedIn(as: Person = worker) {
-  const mine = visitorOf(site);
+async function signedIn(as: Person = worker, at = site) {
+  const mine = visitorOf(at);
   const answer = await signIn(mine.ask, as);
   expect(answer.status).toBe(303);
   return mine;
 }
+
+/** The overview of all e-shops, without what another view has just read. */
+const overview = async () => await (await signedIn(worker, newSite())).ask('/console/all');
 
 describe('switching e-shops', () => {
   test('an e-shop is selected by its number, and stays selected', async () => {
@@ -259,7 +265,7 @@ describe('all e-shops together', () => {
     const mine = await signedIn();
     const webhook = of(webhooks, second);
     const counts = async () => {
-      const [all, list] = [await mine.ask('/console/all'), await mine.ask('/console/all/webhooks')];
+      const [all, list] = [await overview(), await mine.ask('/console/all/webhooks')];
       const rows = all.text.split('<tr>');
       const row = rows.find((each) => each.includes(`/console?eshop=${second.eshopId}"`)) ?? '';
       const found = [...row.matchAll(/\/all\/deliveries\?among=\d+&amp;state=(\w+)">(\d+)</g)];
@@ -290,7 +296,7 @@ describe('all e-shops together', () => {
     await api.sql`
       insert into failures (webhook_id, generation, failures, since, until, last_error)
       values (${webhook}, 1, 3, now() - interval '2 minutes', now(), 'HTTP 503 from the receiver')`;
-    const { text } = await mine.ask('/console/all');
+    const { text } = await overview();
     expect(text).toContain(`shop-${second.eshopId}.example`);
     expect(text).toContain(` of e-shop ${second.eshopId} · `);
     expect(text).toContain('HTTP 503 from the receiver');
@@ -300,7 +306,7 @@ describe('all e-shops together', () => {
     );
     // Nobody has to act while it is paused.
     await second.shop.request('PUT', `/v21/webhooks/${webhook}/pause`);
-    expect((await mine.ask('/console/all')).text).toContain('None: no active webhook is failing.');
+    expect((await overview()).text).toContain('None: no active webhook is failing.');
     expect((await mine.ask('/console/all/webhooks?trouble=true')).text).not.toContain(`#${webhook}`);
     expect((await readIncidents(api.sql)).webhooks).toBe(0);
     await second.shop.request('PUT', `/v21/webhooks/${webhook}/resume`);

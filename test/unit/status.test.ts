@@ -1,6 +1,5 @@
 /** The conditions of an instance that need an operator: nothing up to each limit, a sentence beyond it. */
 import { describe, expect, it } from 'vitest';
-import { remembered } from '../../src/cli/remembered.ts';
 import {
   ATTEMPT_LATE_SECONDS,
   CHANGE_LATE_SECONDS,
@@ -13,6 +12,7 @@ import {
   type TemporalStatus,
 } from '../../src/cli/status.ts';
 import { statusTable } from '../../src/cli/status-command.ts';
+import { remembered } from '../../src/lib/remembered.ts';
 
 type Working = Extract<DatabaseStatus, { problem: null }>;
 
@@ -297,4 +297,10 @@ it('slow readings of a status are cached for a while, failures are not', async (
   });
   await expect(read()).rejects.toThrow('away');
   expect([await read(), await read()]).toEqual([2, 2]);
+});
+
+it('values of several keys are remembered apart', async () => {
+  const reads: string[] = [];
+  const read = remembered(60_000, async (key: string) => reads.push(key), String);
+  expect([await read('a'), await read('b'), await read('a')]).toEqual([1, 2, 1]);
 });

@@ -4,11 +4,12 @@ import { recordOf } from '../../api/webhooks/record.ts';
 import { listAllWebhooks, type OperatorsWebhook, openByState } from '../../db/webhooks/all-webhooks.ts';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
+import { remembered } from '../../lib/remembered.ts';
 import { queryText } from '../api-client.ts';
 import { Counts } from '../badges.tsx';
 import type { ConsoleApp, ConsoleDeps, InstallationStatus } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
-import { Card, Code, Empty, Facts, Live, Table } from '../parts.tsx';
+import { Card, Code, Empty, Facts, Live, SHARED_READ_MS, Table } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { useViewer } from '../viewer.ts';
@@ -101,11 +102,16 @@ function Installation({ needs, counts }: InstallationStatus) {
 }
 
 export function overviewOfAll(app: ConsoleApp, { sql, policy, operator }: ConsoleDeps): void {
+  const webhooksIn = remembered(
+    SHARED_READ_MS,
+    (among: ReturnType<typeof scopeOf>) => listAllWebhooks(sql, { among }, MAX_WEBHOOKS_LISTED),
+    String,
+  );
   app.get(ALL, async (c) => {
     const { viewer } = c.var;
     const titles = titlesOf(viewer);
     const [found, status] = await Promise.all([
-      listAllWebhooks(sql, { among: scopeOf(viewer) }, MAX_WEBHOOKS_LISTED),
+      webhooksIn(scopeOf(viewer)),
       viewer.operator ? operator?.installation() : undefined,
     ]);
     const webhooks = found.map((webhook) => ({ ...webhook, record: recordOf(policy, webhook) }));
@@ -141,6 +147,11 @@ export function overviewOfAll(app: ConsoleApp, { sql, policy, operator }: Consol
               </Empty>
             ) : (
               <Eshops webhooks={webhooks} />
+            )}
+            {webhooks.length < MAX_WEBHOOKS_LISTED ? null : (
+              <p class="note">
+                Only the first {MAX_WEBHOOKS_LISTED.toLocaleString('en-US')} webhooks are counted.
+              </p>
             )}
             {status === undefined ? null : (
               <Card id="installation" title="The installation">

@@ -3,18 +3,15 @@ import * as v from 'valibot';
 import { Pagination } from '../../api/pagination.ts';
 import { type BlockedRecords, readBlockedRecords } from '../../db/console/blocked-records.ts';
 import { type FoundLoop, readChangeLoop } from '../../db/console/change-loop.ts';
-import {
-  type DeliveryCounts,
-  MAX_DELIVERIES_READ,
-  readDeliveryCounts,
-} from '../../db/console/delivery-counts.ts';
+import { MAX_DELIVERIES_READ, readDeliveryCounts } from '../../db/console/delivery-counts.ts';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { capital } from '../../domain/text.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
+import { remembered } from '../../lib/remembered.ts';
 import { Counts } from '../badges.tsx';
 import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
 import { Page, respond } from '../layout.tsx';
-import { Card, Empty, Live, recordPath } from '../parts.tsx';
+import { Card, Empty, Live, recordPath, SHARED_READ_MS } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, duration } from '../times.tsx';
@@ -103,29 +100,13 @@ function count(total: number): string {
   return total >= 10_000 ? '10,000+' : total.toLocaleString('en-US');
 }
 
-/** How long counts are cached, in milliseconds: tabs and colleagues ask for the same within moments. */
-const COUNTS_CACHE_MS = 3_000;
-const MAX_CACHED_COUNTS = 1_000;
-
-/** Reads counts, and caches them for a moment. */
-function createCountsReader(sql: ConsoleDeps['sql']) {
-  const remembered = new Map<string, { readonly at: number; readonly counts: Promise<DeliveryCounts> }>();
-  return async (eshopId: number, { name, seconds, stepSeconds }: Range, now: Date) => {
-    const key = `${eshopId} ${name}`;
-    const cached = remembered.get(key);
-    if (cached !== undefined && performance.now() - cached.at < COUNTS_CACHE_MS) return await cached.counts;
-    const since = new Date(now.getTime() - seconds * 1_000);
-    const counts = readDeliveryCounts(sql, eshopId, { since, stepSeconds });
-    if (remembered.size >= MAX_CACHED_COUNTS) remembered.clear();
-    remembered.set(key, { at: performance.now(), counts });
-    // Failures are not cached.
-    counts.catch(() => remembered.delete(key));
-    return await counts;
-  };
-}
-
 export function overviewRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
-  const countsOf = createCountsReader(sql);
+  const countsOf = remembered(
+    SHARED_READ_MS,
+    (eshopId: number, { seconds, stepSeconds }: Range, now: Date) =>
+      readDeliveryCounts(sql, eshopId, { since: new Date(now.getTime() - seconds * 1_000), stepSeconds }),
+    (eshopId, { name }) => `${eshopId} ${name}`,
+  );
   app.get('/', async (c) => {
     const { api, viewer } = c.var;
     const range = rangeOf(c.req.query('range'));
@@ -172,7 +153,7 @@ export function overviewRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
                   String(failing),
                   '/webhooks?state=failing',
                 ],
-                ['95th percentile of response times', speed, '/deliveries'],
+                ['95th percentile of response times', speed, null],
               ]}
             />
             <Behind blocked={blocked} />
