@@ -26,7 +26,7 @@ export function ConfirmPage(props: {
       <h1>{title}</h1>
       <Form action={action} values={values} class="card form">
         {children}
-        <div class="acts">
+        <div class="actions">
           <button type="submit" class={props.kind ?? 'danger sure'}>
             {button}
           </button>

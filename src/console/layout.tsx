@@ -89,7 +89,7 @@ export function Form(
 }
 
 /** A button for one action. Its id keeps the focus when its part of the page is replaced. */
-export function Act(props: {
+export function ActionButton(props: {
   action: string;
   children: Child;
   /** A field of the form, before its button. */
@@ -98,7 +98,7 @@ export function Act(props: {
 }) {
   const { action, children, kind = 'plain', choice = null } = props;
   return (
-    <Form action={action} class="act">
+    <Form action={action} class="action">
       {choice}
       <button type="submit" class={kind} id={`do${action.replaceAll(/[^a-z0-9]+/gi, '-')}`}>
         {children}
@@ -181,7 +181,7 @@ export function Page(props: PageProps) {
               </span>
             </p>
             {viewer.operator ? null : <a href="/docs">Documentation</a>}
-            <Act action="/sign-out">Sign out</Act>
+            <ActionButton action="/sign-out">Sign out</ActionButton>
           </div>
         </header>
         <main id="main" tabindex={-1}>

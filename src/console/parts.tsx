@@ -28,11 +28,11 @@ export function Facts({ facts }: { facts: readonly (readonly [string, Child | nu
   );
 }
 
-/** A text to copy. @param named its description, for screen readers */
-export function Code({ text, named, fold = false }: { text: string; named: string; fold?: boolean }) {
+/** A text to copy. @param label its description, for screen readers */
+export function Code({ text, label, fold = false }: { text: string; label: string; fold?: boolean }) {
   return (
     <div class="code">
-      <section tabindex={0} aria-label={named}>
+      <section tabindex={0} aria-label={label}>
         <pre class={fold ? 'fold' : ''}>
           <code>{text}</code>
         </pre>
@@ -66,19 +66,19 @@ export function recordPath(type: EventType, entityId: string): string {
   return `${CONSOLE}${entryOf(type).path}/${piece(entityId)}`;
 }
 
-interface Turn {
+interface PagerLink {
   readonly name: string;
   readonly href: string;
   readonly rel?: 'prev' | 'next';
 }
 
-/** Where a page of a list is, and the pages beside it. */
-function Beside({ text, turns }: { text: string; turns: readonly Turn[] }) {
+/** Where a page of a list is, and links to others. */
+function PagerBar({ text, links }: { text: string; links: readonly PagerLink[] }) {
   return (
     <nav class="pages" aria-label="Pages">
       <span>{text}</span>
-      <span class="acts">
-        {turns.map(({ name, ...link }) => (
+      <span class="actions">
+        {links.map(({ name, ...link }) => (
           <a class="button" {...link}>
             {name}
           </a>
@@ -92,19 +92,19 @@ export function Pages({ paging, path, query }: { paging: Pagination; path: strin
   const { page, totalPages, totalCount } = paging;
   if (totalCount === 0) return null;
   const to = (number: number) => `${CONSOLE}${path}${queryText({ ...query, page: String(number) })}`;
-  const turns: Turn[] = [];
-  if (page > 1) turns.push({ name: 'Previous', href: to(page - 1), rel: 'prev' });
-  if (page < totalPages) turns.push({ name: 'Next', href: to(page + 1), rel: 'next' });
+  const links: PagerLink[] = [];
+  if (page > 1) links.push({ name: 'Previous', href: to(page - 1), rel: 'prev' });
+  if (page < totalPages) links.push({ name: 'Next', href: to(page + 1), rel: 'next' });
   const total = `${totalCount.toLocaleString('en-US')}${totalCount === 10_000 ? ' or more' : ''}`;
-  return <Beside text={`Page ${page} of ${totalPages} · ${total} in all`} turns={turns} />;
+  return <PagerBar text={`Page ${page} of ${totalPages} · ${total} in all`} links={links} />;
 }
 
 /**
- * The turns of a list that begins with the newest.
+ * The links below a list that begins with the newest.
  * @param asked its query, in which `before` says where this page begins
  * @param next where the next one begins; undefined if this is the last
  */
-export function Turns(props: {
+export function CursorPager(props: {
   text: string;
   older: string;
   path: string;
@@ -113,26 +113,26 @@ export function Turns(props: {
 }) {
   const { text, older, path, asked, next } = props;
   const to = (before: string) => `${CONSOLE}${path}${queryText({ ...asked, before })}`;
-  const turns: Turn[] = [];
-  if (asked.before) turns.push({ name: 'Newest', href: to('') });
-  if (next !== undefined) turns.push({ name: older, href: to(next), rel: 'next' });
-  return turns.length === 0 ? null : <Beside text={text} turns={turns} />;
+  const links: PagerLink[] = [];
+  if (asked.before) links.push({ name: 'Newest', href: to('') });
+  if (next !== undefined) links.push({ name: older, href: to(next), rel: 'next' });
+  return links.length === 0 ? null : <PagerBar text={text} links={links} />;
 }
 
 /**
  * A table that scrolls on its own on a narrow screen.
- * @param named its description, for screen readers
+ * @param label its description, for screen readers
  * @param numbers columns of numbers, after the others
  */
 export function Table(props: {
-  named: string;
+  label: string;
   columns: readonly string[];
   numbers?: readonly string[];
   children: Child;
 }) {
-  const { named, columns, numbers = [], children } = props;
+  const { label, columns, numbers = [], children } = props;
   return (
-    <section class="scroll" aria-label={named} tabindex={0}>
+    <section class="scroll" aria-label={label} tabindex={0}>
       <table>
         <thead>
           <tr>

@@ -5,13 +5,13 @@ import { type ActionName, actionNames, MAX_REASON_CHARS } from '../../domain/ope
 import { counted } from '../../domain/text.ts';
 import { type Query, queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
-import { ACTIONS } from '../deliveries/actions.ts';
+import { ACTION_TEXTS } from '../deliveries/actions.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import { Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
 import { Form, Page } from '../layout.tsx';
 import { Sentence, type WebhookNames } from '../names.tsx';
-import { Empty, Live, Turns } from '../parts.tsx';
+import { CursorPager, Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { useViewer } from '../viewer.ts';
 import { MAX_ROWS, titlesOf } from './scope.ts';
@@ -63,12 +63,12 @@ function ActionsCard({ asked, offered }: { asked: Query; offered: ReadonlySet<Ac
       <h2 id="act">Selected deliveries</h2>
       <input type="hidden" name="query" value={queryText(asked)} />
       <Input name="reason" label="Reason (the e-shops see it)" maxlength={MAX_REASON_CHARS} />
-      <div class="acts">
+      <div class="actions">
         {actionNames
           .filter((action) => offered.has(action))
           .map((action) => (
             <button type="submit" name="action" value={action} class={action === 'giveUp' ? 'danger' : ''}>
-              {ACTIONS[action][0]}
+              {ACTION_TEXTS[action][0]}
             </button>
           ))}
       </div>
@@ -155,7 +155,7 @@ export function AllDeliveriesPage(props: {
               choose={choose}
             />
           )}
-          <Turns
+          <CursorPager
             text={`${MAX_ROWS} at a time, the newest first`}
             older="Older"
             path={PATH}

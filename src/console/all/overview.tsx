@@ -53,7 +53,7 @@ function Eshops({ webhooks }: { webhooks: readonly Shown[] }) {
   return (
     <Card id="eshops" title="E-shops">
       <Table
-        named="E-shops, as a table"
+        label="E-shops, as a table"
         columns={['E-shop']}
         numbers={['Webhooks', 'Need attention', 'Pending', 'Retrying', 'Held']}
       >
@@ -142,7 +142,7 @@ export function overviewOfAll(app: ConsoleApp, { sql, policy, operator }: Consol
               )}
             </Card>
             {viewer.eshops.length === 0 ? (
-              <Empty title="No e-shops yet" more={<Code text={CREATE} named="Create an e-shop" />}>
+              <Empty title="No e-shops yet" more={<Code text={CREATE} label="Create an e-shop" />}>
                 The first one, with its API key and users:
               </Empty>
             ) : (

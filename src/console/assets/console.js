@@ -78,7 +78,7 @@
     const label = document.createElement('label');
     label.className = 'check';
     label.append(all, 'Select all that are listed');
-    chosen.querySelector('.acts').before(label);
+    chosen.querySelector('.actions').before(label);
     all.addEventListener('change', () => {
       for (const box of boxes()) box.checked = all.checked;
     });

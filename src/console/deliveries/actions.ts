@@ -8,7 +8,7 @@ import type { Role } from '../../domain/role.ts';
 import { oneLine } from '../../domain/text.ts';
 
 /** The label of its button, and what the one who asked for it did. */
-export const ACTIONS: Readonly<Record<ActionName, readonly [label: string, done: string]>> = {
+export const ACTION_TEXTS: Readonly<Record<ActionName, readonly [label: string, done: string]>> = {
   tryNow: ['Try now', 'asked for an attempt'],
   hold: ['Hold', 'held it'],
   resume: ['Resume', 'resumed it'],

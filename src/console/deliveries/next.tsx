@@ -6,7 +6,7 @@ import { Form } from '../layout.tsx';
 import { LivePart } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { useViewer } from '../viewer.ts';
-import { ACTIONS, isUnderWay } from './actions.ts';
+import { ACTION_TEXTS, isUnderWay } from './actions.ts';
 import { type StandingProps, standingOf } from './standing.tsx';
 
 export interface NextProps extends StandingProps {
@@ -81,7 +81,7 @@ function WhileOpen({ delivery: { id, heldBy }, webhook, offered }: NextProps) {
             class={action === 'hold' ? 'plain' : 'main'}
             id={`do-${action}`}
           >
-            {ACTIONS[action][0]}
+            {ACTION_TEXTS[action][0]}
           </button>
         ),
       )}
@@ -113,7 +113,7 @@ export function Next(props: NextProps) {
           <strong class="wrap">{standingOf(props, viewer)}</strong>
           {isOpen || props.webhook.active ? null : <span class="quiet"> Its webhook is inactive.</span>}
         </p>
-        <div class="acts">{isOpen ? <WhileOpen {...props} /> : <AfterEnd {...props} />}</div>
+        <div class="actions">{isOpen ? <WhileOpen {...props} /> : <AfterEnd {...props} />}</div>
       </LivePart>
       {/* Beside the part that refreshes itself, which would empty it. */}
       {isOpen && viewer.session.role === 'warehouse' ? <Reason /> : null}

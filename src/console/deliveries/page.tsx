@@ -72,16 +72,16 @@ function Sent({ request }: { request: SignedRequest }) {
   const { method, url, headers, body } = request;
   return (
     <Card id="sent" title="Request">
-      <Code text={`${method} ${url}`} named="Method and URL" fold />
+      <Code text={`${method} ${url}`} label="Method and URL" fold />
       <h3>Headers</h3>
       <p class="quiet small">Signed again for this page: each attempt has its own timestamp and signature.</p>
-      <Code text={headerLines(headers)} named="Headers" fold />
+      <Code text={headerLines(headers)} label="Headers" fold />
       {body === null ? (
         <p class="quiet">A GET request has no body.</p>
       ) : (
         <>
           <h3>Payload</h3>
-          <Code text={pretty(body)} named="Payload" />
+          <Code text={pretty(body)} label="Payload" />
         </>
       )}
       <More id="curl" title="Send this request with curl">
@@ -89,7 +89,7 @@ function Sent({ request }: { request: SignedRequest }) {
           Sends the same body, byte for byte, to the same URL. Receivers reject its signature after five
           minutes.{Object.values(headers).includes(MASK) ? STATIC_HEADERS : ''}
         </p>
-        <Code text={curlOf(request)} named="curl command" fold />
+        <Code text={curlOf(request)} label="curl command" fold />
       </More>
     </Card>
   );

@@ -9,7 +9,7 @@ import { WebhookLink, type WebhookNames } from '../names.tsx';
 import { TypeName } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago, Due } from '../times.tsx';
-import { Why } from './standing.tsx';
+import { WaitReason } from './standing.tsx';
 
 export const DeliveryList = v.object({ data: v.array(Delivery), pagination: Pagination });
 
@@ -41,7 +41,7 @@ export function DeliveryRows(props: {
               {names === undefined ? null : <WebhookLink id={webhookId} names={names} />}
               <span>{counted(attemptsMade, 'attempt')}</span>
               {lastError === null || state === 'delivered' ? null : <span>{lastError}</span>}
-              <Why delivery={delivery} />
+              <WaitReason delivery={delivery} />
               {nextAttemptAt === null ? null : (
                 <span>
                   next attempt <Due at={nextAttemptAt} />

@@ -62,7 +62,7 @@ function whyHeld({ heldBy, waitsFor }: Shown, viewer: Role): Child {
 }
 
 /** Why a delivery in a list is held or waits, in a few words; nothing if only its next attempt is awaited. */
-export function Why({ delivery }: { delivery: v.InferOutput<typeof Delivery> }) {
+export function WaitReason({ delivery }: { delivery: v.InferOutput<typeof Delivery> }) {
   const { state, heldBy, waitsFor } = delivery;
   const { role } = useViewer().session;
   if (state === 'held') {

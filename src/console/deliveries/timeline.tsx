@@ -6,7 +6,7 @@ import type { Tone } from '../badges.tsx';
 import { Code } from '../parts.tsx';
 import { duration, Time } from '../times.tsx';
 import { useViewer } from '../viewer.ts';
-import { ACTIONS, whoAsked } from './actions.ts';
+import { ACTION_TEXTS, whoAsked } from './actions.ts';
 import type { Shown } from './standing.tsx';
 
 interface Moment {
@@ -39,7 +39,7 @@ function attemptMoment(attempt: Shown['attempts'][number]): Moment {
       response === '' ? null : (
         <>
           {error === null ? null : <p class="quiet small wrap">{error}</p>}
-          <Code text={response} named={`Response to attempt ${number}`} fold />
+          <Code text={response} label={`Response to attempt ${number}`} fold />
         </>
       ),
   };
@@ -55,7 +55,7 @@ function actionMoment({ action, by, reason, at }: Shown['operatorActions'][numbe
     line: (
       <>
         <strong>
-          {who} {ACTIONS[action][1]}
+          {who} {ACTION_TEXTS[action][1]}
         </strong>
         {reason === '' ? null : <span class="wrap">{reason}</span>}
       </>

@@ -16,7 +16,7 @@ import { OutcomeLine } from './outcomes.tsx';
 
 export const EVENTS = '/events';
 /** The value of the filter `arrived` for what no webhook got. */
-export const NOTHING_CAME = 'no';
+export const NOT_DELIVERED = 'no';
 
 export const EventList = v.object({
   data: v.array(Event),
@@ -66,7 +66,7 @@ export function EventsPage(props: {
         <Select
           name="arrived"
           label="Show"
-          options={Object.entries({ '': 'every event', [NOTHING_CAME]: 'nothing came' })}
+          options={Object.entries({ '': 'every event', [NOT_DELIVERED]: 'not delivered to any webhook' })}
         />
       </Filters>
       {found?.missing === undefined || found.missing.length === 0 ? null : (

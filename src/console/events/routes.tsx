@@ -12,7 +12,7 @@ import { Page, respond } from '../layout.tsx';
 import { namesIn, Sentence, WebhookLink } from '../names.tsx';
 import { Card, Code, Facts, recordPath, Table, TypeName } from '../parts.tsx';
 import { fromField, Time } from '../times.tsx';
-import { EVENTS, EventList, EventsPage, type FoundEvents, NOTHING_CAME } from './list.tsx';
+import { EVENTS, EventList, EventsPage, type FoundEvents, NOT_DELIVERED } from './list.tsx';
 import { byUrgency, type Outcome, OutcomeBadge } from './outcomes.tsx';
 
 /** Causes whose badge says everything. */
@@ -38,7 +38,7 @@ export function eventRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
     const { arrived, ...rest } = formQuery;
     const query = { ...rest, since: fromField(formQuery.since), until: fromField(formQuery.until) };
     const filter = v.safeParse(Filter, nonEmpty(query));
-    if (arrived !== NOTHING_CAME || !filter.success) return await api.list(EventList, '/v21/events', query);
+    if (arrived !== NOT_DELIVERED || !filter.success) return await api.list(EventList, '/v21/events', query);
     const { eshopId } = viewer.session;
     const { since, until, ...more } = filter.output;
     const filters = { ...more, since: dateOf(since), until: dateOf(until) };
@@ -75,7 +75,7 @@ export function eventRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
               <Sentence text={reason ?? ''} />
             </p>
           ) : (
-            <Table named="Outcome, as a table" columns={['Webhook', 'State', 'Why']}>
+            <Table label="Outcome, as a table" columns={['Webhook', 'State', 'Why']}>
               {byUrgency(webhooks).map((outcome) => (
                 <tr>
                   <th scope="row">
@@ -104,7 +104,7 @@ export function eventRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
           />
         </Card>
         <Card id="record" title="Record after the event">
-          <Code text={JSON.stringify(record, null, 2)} named="Record" />
+          <Code text={JSON.stringify(record, null, 2)} label="Record" />
         </Card>
       </Page>,
     );

@@ -90,7 +90,7 @@ export function noticeRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
             options={Object.entries({ text: 'Slack, Mattermost, programs', teams: 'Microsoft Teams' })}
           />
           {url === null ? null : <Check name="newSecret" label="Make a new secret for the URL" />}
-          <p class="acts">
+          <p class="actions">
             <button type="submit" class="main">
               Save
             </button>

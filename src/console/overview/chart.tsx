@@ -132,7 +132,7 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
         ))}
       </figcaption>
       <More id="chart-table" title="As a table" small>
-        <Table named="Table" columns={['From']} numbers={shown.map(({ name }) => name)}>
+        <Table label="Table" columns={['From']} numbers={shown.map(({ name }) => name)}>
           {steps.toReversed().map((step) => (
             <tr>
               <td>

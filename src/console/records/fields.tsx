@@ -37,7 +37,7 @@ function ItemTable({ title, items }: { title: string; items: readonly Item[] }) 
   return (
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
-      <Table named={`${title}, as a table`} columns={fields.map(labelOf)}>
+      <Table label={`${title}, as a table`} columns={fields.map(labelOf)}>
         {items.map((item) => (
           <tr>
             {fields.map((field) => (

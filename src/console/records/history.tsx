@@ -65,7 +65,7 @@ export function History(props: { events: readonly Happened[]; deliveries: Delive
             </header>
             {event.reason === null || event.webhooks.length > 0 ? null : <p class="quiet">{event.reason}</p>}
             {event.webhooks.map((outcome) => (
-              <p class="acts">
+              <p class="actions">
                 <WebhookLink id={outcome.webhookId} names={names} />
                 <OutcomeBadge outcome={outcome} />
                 <Place outcome={outcome} deliveries={deliveries} />

@@ -5,7 +5,7 @@ import { piece, type Query } from '../api-client.ts';
 import { ChoiceFilter, Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
 import { Page } from '../layout.tsx';
-import { Empty, Pages, Turns } from '../parts.tsx';
+import { CursorPager, Empty, Pages } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
 import { type Item, plain } from './fields.tsx';
@@ -89,7 +89,7 @@ export function ListPage(props: {
           </ul>
         )}
         {paging === undefined ? (
-          <Turns text="Newest first" older="Next" path={entry.path} asked={asked} next={next} />
+          <CursorPager text="Newest first" older="Next" path={entry.path} asked={asked} next={next} />
         ) : (
           <Pages paging={paging} path={entry.path} query={asked} />
         )}

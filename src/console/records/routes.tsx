@@ -90,7 +90,7 @@ export function recordRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
           <Card id="fields" title="Fields">
             <Fields item={item} />
             <More id="record" title="The whole record">
-              <Code text={JSON.stringify(item, null, 2)} named="Record" />
+              <Code text={JSON.stringify(item, null, 2)} label="Record" />
             </More>
           </Card>
         </Page>,

@@ -47,7 +47,7 @@ const confirmations = {
       title={
         pausedUntil === null
           ? `Pause ${nameOf(webhook)}?`
-          : `Move the end of the pause of ${nameOf(webhook)}?`
+          : `Change the end of the pause of ${nameOf(webhook)}?`
       }
       button={pausedUntil === null ? 'Pause webhook' : 'Move the end'}
       kind="main"

@@ -7,7 +7,7 @@ import { typesOf } from '../../domain/webhook-types.ts';
 import type { Rejection } from '../api-client.ts';
 import { Badge } from '../badges.tsx';
 import { TypeChoice } from '../form-fields.tsx';
-import { Act, Page } from '../layout.tsx';
+import { ActionButton, Page } from '../layout.tsx';
 import { Table } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { duration } from '../times.tsx';
@@ -36,7 +36,7 @@ function Found({ found }: { found: Examination }) {
         )}
       </div>
       <p role="status">{summary(found)}</p>
-      <Table named="Result, as a table" columns={['Verdict', 'Check', 'Sent', 'Received', 'How to fix it']}>
+      <Table label="Result, as a table" columns={['Verdict', 'Check', 'Sent', 'Received', 'How to fix it']}>
         {found.rows.map(({ name, sent, received, verdict, remedy }) => (
           <tr>
             <td>
@@ -76,14 +76,14 @@ export function ExaminationPage({ webhook, found, refused, type }: ExaminationPa
         has no consequences: deliveries, incidents and the webhook stay as they are. It takes up to two
         minutes if the receiver is slow.
       </p>
-      <div class="acts">
-        <Act
+      <div class="actions">
+        <ActionButton
           action={`${path}/examine`}
           kind={found === undefined ? 'main' : 'plain'}
           choice={<TypeChoice types={typesOf(webhook)} value={type} />}
         >
           {found === undefined ? 'Examine it' : 'Examine it again'}
-        </Act>
+        </ActionButton>
         <a class="button" href={`${CONSOLE}${path}`}>
           Back to the webhook
         </a>

@@ -76,7 +76,7 @@ export function WebhookForm(props: { webhook?: WebhookRecord; fields: Query; ref
           name="ordering"
           label="Ordering"
           options={[
-            ['none', 'none: as they come'],
+            ['none', 'none: any order'],
             ['record', 'record: one after the other'],
             ['latest', 'latest: only the newest'],
           ]}
@@ -120,7 +120,7 @@ export function WebhookForm(props: { webhook?: WebhookRecord; fields: Query; ref
             hint="For receivers that verify with a public key (v1a of Standard Webhooks), which cannot sign."
           />
         </fieldset>
-        <div class="acts">
+        <div class="actions">
           <button type="submit" class="main">
             {isNew ? 'Create webhook' : 'Save changes'}
           </button>

@@ -18,7 +18,7 @@ import { piece, type Rejection } from '../api-client.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { TypeChoice } from '../form-fields.tsx';
-import { Act, Page } from '../layout.tsx';
+import { ActionButton, Page } from '../layout.tsx';
 import { namesOf } from '../names.tsx';
 import { NoticeRows } from '../notices/sent.tsx';
 import { Card, Empty, Facts, Live, LivePart, TypeName } from '../parts.tsx';
@@ -79,30 +79,30 @@ function Actions({ webhook, tested }: { webhook: WebhookRecord; tested: string |
   const isHealthy = active && !needsAttention(webhook);
   const lost = active && lastDeactivation !== null && lastDeactivation.reason !== 'user';
   return (
-    <div class="acts">
+    <div class="actions">
       {active ? null : (
-        <Act action={`${path}/activate`} kind="main">
+        <ActionButton action={`${path}/activate`} kind="main">
           Activate
-        </Act>
+        </ActionButton>
       )}
       {pausedUntil === null ? null : (
-        <Act action={`${path}/resume`} kind="main">
+        <ActionButton action={`${path}/resume`} kind="main">
           Resume
-        </Act>
+        </ActionButton>
       )}
       {lost ? link('recover', 'Recover', 'main') : null}
-      <Act
+      <ActionButton
         action={`${path}/test`}
         kind={isHealthy && pausedUntil === null && !lost ? 'main' : 'plain'}
         choice={<TypeChoice types={typesOf(webhook)} value={tested} />}
       >
         Send a test
-      </Act>
+      </ActionButton>
       {link('examine', 'Examine')}
       {lost ? null : link('recover', 'Recover')}
       {link('edit', 'Edit')}
       {link('rotate', 'Regenerate secret')}
-      {active ? link('pause', pausedUntil === null ? 'Pause' : 'Move the end of the pause') : null}
+      {active ? link('pause', pausedUntil === null ? 'Pause' : 'Change pause end') : null}
       {active ? link('deactivate', 'Deactivate') : null}
       {link('delete', 'Delete', 'danger')}
     </div>

@@ -6,7 +6,7 @@ import { isUnderWay, type RecoveryAction, type RecoveryState } from '../../domai
 import { capital } from '../../domain/text.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { RecoveryBadge } from '../badges.tsx';
-import { Act } from '../layout.tsx';
+import { ActionButton } from '../layout.tsx';
 import { Card } from '../parts.tsx';
 import { Ago, Time } from '../times.tsx';
 
@@ -57,7 +57,7 @@ export function RecoveryRow(props: {
       <div class="end">
         <RecoveryBadge state={state} />
         {begun}
-        <div class="acts">{children}</div>
+        <div class="actions">{children}</div>
       </div>
     </li>
   );
@@ -83,9 +83,9 @@ export function Recoveries(props: {
             begun={<Ago at={recovery.createdAt} />}
           >
             {actionsOf(recovery.state, waits).map((action) => (
-              <Act action={`/webhooks/${webhook.id}/recoveries/${recovery.recoveryId}/${action}`}>
+              <ActionButton action={`/webhooks/${webhook.id}/recoveries/${recovery.recoveryId}/${action}`}>
                 {capital(action)} recovery
-              </Act>
+              </ActionButton>
             ))}
           </RecoveryRow>
         ))}

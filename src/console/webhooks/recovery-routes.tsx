@@ -70,7 +70,7 @@ function RecoverPage(props: {
             )}
           </div>
         )}
-        <div class="acts">
+        <div class="actions">
           <button type="submit" name="go" value="count" class={counted === undefined ? 'main' : 'plain'}>
             Count events
           </button>

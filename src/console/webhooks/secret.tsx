@@ -1,6 +1,6 @@
 /** The signing secret of a webhook, on its page. */
 import type { SigningKeyRecord } from '../../domain/signing-key.ts';
-import { Act } from '../layout.tsx';
+import { ActionButton } from '../layout.tsx';
 import { Card, Code } from '../parts.tsx';
 import { Ago, Time } from '../times.tsx';
 
@@ -9,7 +9,7 @@ export function NewSecret({ secret, use }: { secret: string; use: string }) {
   return (
     <Card id="secret" title="Signing secret">
       <p>{use} Copy it now: it is never shown again.</p>
-      <Code text={secret} named="The new secret" fold />
+      <Code text={secret} label="The new secret" fold />
     </Card>
   );
 }
@@ -46,10 +46,10 @@ export function PublicKeys({ id, keys }: { id: number; keys: readonly SigningKey
               </>
             )}
           </p>
-          <Code text={publicKey} named="A public key" fold />
+          <Code text={publicKey} label="A public key" fold />
         </>
       ))}
-      {replaced ? null : <Act action={`/webhooks/${id}/next-key`}>Make the next key</Act>}
+      {replaced ? null : <ActionButton action={`/webhooks/${id}/next-key`}>Make the next key</ActionButton>}
     </Card>
   );
 }

@@ -12,7 +12,7 @@ export function TestResultCard({ result }: { result: TestDeliveryResult }) {
     <section class="card" aria-labelledby="test-result" role="status">
       <div class="top">
         <h2 id="test-result">Test</h2>
-        <p class="acts">
+        <p class="actions">
           <span class="quiet">{duration(durationMs)}</span>
           <Badge tone={TONES[outcome]}>{outcome}</Badge>
         </p>
@@ -21,12 +21,12 @@ export function TestResultCard({ result }: { result: TestDeliveryResult }) {
       <div class="two">
         <div class="stack">
           <h3>Request</h3>
-          <Code text={`${request.method} ${request.url}`} named="Method and URL" fold />
-          <Code text={headerLines(request.headers)} named="Request headers" fold />
+          <Code text={`${request.method} ${request.url}`} label="Method and URL" fold />
+          <Code text={headerLines(request.headers)} label="Request headers" fold />
           {request.body === null ? (
             <p class="quiet">No body.</p>
           ) : (
-            <Code text={pretty(request.body)} named="Request body" />
+            <Code text={pretty(request.body)} label="Request body" />
           )}
         </div>
         <div class="stack">
@@ -35,14 +35,14 @@ export function TestResultCard({ result }: { result: TestDeliveryResult }) {
             <p class="quiet">No response.</p>
           ) : (
             <>
-              <Code text={`HTTP ${response.status}`} named="Response status" />
+              <Code text={`HTTP ${response.status}`} label="Response status" />
               {Object.keys(response.headers).length === 0 ? null : (
-                <Code text={headerLines(response.headers)} named="Response headers" fold />
+                <Code text={headerLines(response.headers)} label="Response headers" fold />
               )}
               {response.excerpt === null || response.excerpt === '' ? (
                 <p class="quiet">No body.</p>
               ) : (
-                <Code text={response.excerpt} named="Response body" fold />
+                <Code text={response.excerpt} label="Response body" fold />
               )}
             </>
           )}
