@@ -131,7 +131,7 @@ export function webhooksCommand(command: Command, context: CommandContext): void
     show: 'show a webhook with its incident and last deactivation',
     create: 'create a webhook for an e-shop: checked as in the API, and skipped if it exists already',
     activate:
-      'resume deliveries: those held are attempted within seconds (the last of 50,000 after a quarter of an hour), unless their time limit has passed',
+      'resume deliveries: those held are attempted within seconds (50,000 take about 15 minutes), unless their time limit has passed',
     deactivate: 'stop deliveries: new events create none, and open ones are held',
     pause: 'hold deliveries until a time, without loss: new events still create them; or move the end',
     resume: 'end the pause of a webhook: held deliveries continue within seconds',
