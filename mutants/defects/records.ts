@@ -72,6 +72,17 @@ export const recordDefects: readonly Defect[] = [
     caughtBy: records('a result does not reopen a delivery that was canceled during the request'),
   },
   {
+    name: 'record-attempt-late-by-the-longest-outage',
+    file: RESULTS,
+    text: 'late_ms = d.late_ms + f.late_ms',
+    replacement: 'late_ms = greatest(d.late_ms, f.late_ms)',
+    symptom: 'After several outages a webhook is deactivated for the time that Waybill was away.',
+    caughtBy: catchers(
+      'test/db/deliveries/attempt-decisions.test.ts',
+      'several outages of one delivery: their delays add up',
+    ),
+  },
+  {
     name: 'close-delivery-that-has-ended',
     file: DELIVERIES,
     text: 'isOpen(sql)}\n    returning d.event_type',
