@@ -183,29 +183,19 @@ function isExhausted(delivery: ActionTarget): boolean {
 function whilePaused(delivery: ActionTarget): string | null {
   const { webhookId, pausedUntil } = delivery;
   if (pausedUntil === null || !isPaused(delivery)) return null;
-  return pausedMessage(webhookId, pausedUntil);
-}
-
-/** "Webhook 7 is paused until 2026-11-29T10:00:00.000Z." */
-function pausedMessage(webhookId: number, until: Date): string {
-  return `Webhook ${webhookId} is paused until ${until.toISOString()}.`;
-}
-
-/** Why `tryNow` is refused while the webhook is paused. */
-export function noTryWhilePaused(webhookId: number, until: Date): string {
-  return `${pausedMessage(webhookId, until)} Resume it, and an attempt follows.`;
+  return `Webhook ${webhookId} is paused until ${pausedUntil.toISOString()}.`;
 }
 
 const WAITS_FOR_ITS_TURN = 'It waits for its turn in the order of its record.';
 
 const REJECTION_REASONS: Readonly<Record<ActionName, (delivery: ActionTarget) => string | null>> = {
   tryNow(delivery) {
-    const { hold, webhook, webhookId, pausedUntil, underWay, queued, blocked, behind, attemptsMade } =
-      delivery;
+    const { hold, webhook, webhookId, underWay, queued, blocked, behind, attemptsMade } = delivery;
+    const paused = whilePaused(delivery);
     if (hold !== null) return `It is held by ${attribution(hold)}. Resume it first.`;
     if (webhook === 'inactive')
       return `Webhook ${webhookId} is inactive. Activate it, and an attempt follows within seconds.`;
-    if (pausedUntil !== null && isPaused(delivery)) return noTryWhilePaused(webhookId, pausedUntil);
+    if (paused !== null) return `${paused} Resume it, and an attempt follows.`;
     if (behind !== null)
       return `It waits for its order: delivery ${behind}, of the same record, has to end first.`;
     if (blocked) return WAITS_FOR_ITS_TURN;

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import type { Turns } from '../../concurrency/turns.ts';
-import { type DeliveryLogRow, findDelivery } from '../../db/deliveries/delivery-log.ts';
-import { type ActionName, askedBy, noTryWhilePaused } from '../../domain/operator-action.ts';
+import { findDelivery } from '../../db/deliveries/delivery-log.ts';
+import { askedBy } from '../../domain/operator-action.ts';
 import { conflict, orNotFound, Problem } from '../../domain/problem.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -86,7 +86,7 @@ export function deliveryActionRoutes(
         const asker = askedBy(role, username);
         const { id } = c.req.valid('param');
         // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
-        refuseWhilePaused(action, await findFull(eshopId, id));
+        await findFull(eshopId, id);
         if (requestAction === null) throw new Problem(503, NO_TEMPORAL);
         const answer = await places.run(eshopId, () => requestAction(action, id, { ...asker, reason: '' }));
         if (answer.forOperators !== undefined)
@@ -98,11 +98,4 @@ export function deliveryActionRoutes(
       },
     );
   }
-}
-
-/** Nobody has to be asked. @throws Problem 409 */
-function refuseWhilePaused(action: ActionName, { delivery }: { readonly delivery: DeliveryLogRow }): void {
-  const { state, waitsFor, webhookId } = delivery;
-  const until = state === 'held' && waitsFor?.reason === 'pause' ? waitsFor.nextAttemptAt : null;
-  if (action === 'tryNow' && until != null) throw conflict(noTryWhilePaused(webhookId, new Date(until)));
 }
