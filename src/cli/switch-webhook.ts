@@ -9,6 +9,7 @@ import { setActive } from '../db/webhooks/change.ts';
 import { pauseWebhook, resumeWebhook } from '../db/webhooks/pause.ts';
 import { Problem } from '../domain/problem.ts';
 import type { TestDeliveryResult } from '../domain/test-delivery.ts';
+import { headerLines } from '../domain/text.ts';
 import { MAX_PAUSE_DAYS } from '../domain/webhook-pause.ts';
 import { type CommandContext, flag, optional, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -168,20 +169,17 @@ const testOptions = v.object({ id: webhookId, type: testedType });
 /** Exit code if the receiver failed. */
 const FAILED = 2;
 
-const headerLines = (headers: Readonly<Record<string, string>>) =>
-  Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-
 /** Request and response, as on the wire. */
 function transcript({ request, response, durationMs }: TestDeliveryResult): string {
   const sent = [
     `${request.method} ${request.url}`,
-    ...headerLines(request.headers),
+    headerLines(request.headers),
     ...(request.body === null ? [] : ['', request.body]),
   ];
   if (response === null) return sent.join('\n');
   const came = [
     `HTTP ${response.status} after ${durationMs} ms`,
-    ...headerLines(response.headers),
+    headerLines(response.headers),
     ...(response.excerpt === null ? [] : ['', response.excerpt]),
   ];
   return [...sent, '', ...came].join('\n');

@@ -41,13 +41,6 @@ export function Code({ text, label, fold = false }: { text: string; label: strin
   );
 }
 
-/** One header per line, as on the wire. */
-export function headerLines(headers: Readonly<Record<string, string>>): string {
-  return Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n');
-}
-
 /** Indented JSON; other text stays as it is. */
 export function pretty(text: string): string {
   try {

@@ -1,15 +1,8 @@
 /** The beginning of a response as text that can be stored and shown. */
+import { withoutUnseen } from '../domain/text.ts';
 
 /** How much of a response is kept, in bytes. */
 export const EXCERPT_BYTES = 1024;
-
-/** Control characters except tabs and line breaks. */
-const UNSAFE = /[^\P{Cc}\t\n\r]/gu;
-
-/** Replaces control characters, except tabs and line breaks, by U+FFFD. */
-export function safeText(text: string): string {
-  return text.replace(UNSAFE, '\ufffd');
-}
 
 /** A decoder for the charset of a `content-type`; UTF-8 if it names none, or an unknown one. */
 function decoderOf(contentType: string) {
@@ -30,5 +23,5 @@ export function safeExcerpt(bytes: Uint8Array, contentType = ''): string | null 
   if (bytes.length === 0) return null;
   // Streaming: an unfinished character at the very end waits for more instead of becoming U+FFFD.
   const stream = bytes.length >= EXCERPT_BYTES;
-  return safeText(decoderOf(contentType).decode(bytes.subarray(0, EXCERPT_BYTES), { stream }));
+  return withoutUnseen(decoderOf(contentType).decode(bytes.subarray(0, EXCERPT_BYTES), { stream }));
 }

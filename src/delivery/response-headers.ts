@@ -1,5 +1,5 @@
 /** The headers of a response that help to find out what is wrong with a receiver. */
-import { safeText } from './excerpt.ts';
+import { withoutUnseen } from '../domain/text.ts';
 
 /** The target of a redirect, the allowed methods, the responding server: nothing confidential by nature. */
 const USEFUL = [
@@ -30,7 +30,7 @@ export function usefulHeaders(
   const found = USEFUL.flatMap((name) => {
     const value = headers[name];
     if (value === undefined) return [];
-    const text = hide(safeText(typeof value === 'string' ? value : value.join(', ')));
+    const text = hide(withoutUnseen(typeof value === 'string' ? value : value.join(', ')));
     return [[name, text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text]];
   });
   return Object.fromEntries(found);

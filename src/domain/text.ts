@@ -31,6 +31,13 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
+/** One header per line, as on the wire. */
+export function headerLines(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+}
+
 /** An anchor for a heading: letters and digits of any script, and hyphens; nothing that needs escaping in HTML. */
 export function anchor(text: string): string {
   return text

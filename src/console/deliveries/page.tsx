@@ -3,23 +3,13 @@ import { eventTypes } from '../../domain/event-types.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
 import { MASK } from '../../domain/static-headers.ts';
 import type { SignedRequest } from '../../domain/test-delivery.ts';
+import { headerLines } from '../../domain/text.ts';
 import type { Rejection } from '../api-client.ts';
 import { State } from '../badges.tsx';
 import { ConfirmPage } from '../confirm.tsx';
 import { Page } from '../layout.tsx';
 import { WebhookLink, type WebhookNames } from '../names.tsx';
-import {
-  Card,
-  Code,
-  Facts,
-  headerLines,
-  Live,
-  LivePart,
-  More,
-  pretty,
-  recordPath,
-  TypeName,
-} from '../parts.tsx';
+import { Card, Code, Facts, Live, LivePart, More, pretty, recordPath, TypeName } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { Time } from '../times.tsx';

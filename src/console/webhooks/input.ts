@@ -1,8 +1,8 @@
 /** The fields of a webhook's form, and the body of the API that they become. */
+import { headerLines } from '../../domain/text.ts';
 import type { WebhookInput, WebhookRecord } from '../../domain/webhook.ts';
 import { parameterNames } from '../../domain/webhook-fields.ts';
 import type { Query } from '../api-client.ts';
-import { headerLines } from '../parts.tsx';
 import { tickedFields, tickedTypes } from './type-boxes.tsx';
 
 export const newFields: Query = { method: 'POST', payloadVersion: 'v21', ordering: 'none', active: 'true' };
