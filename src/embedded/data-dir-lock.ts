@@ -44,10 +44,10 @@ const ownName = () => `.lock.${randomBytes(8).toString('hex')}`;
  * @param refuse throws if the process of the file or socket at this path is alive
  */
 export async function putInPlace(mine: string, place: string, refuse: (path: string) => Promise<void>) {
-  while (!(await unless('EEXIST', link(mine, place)))) {
+  while (!(await succeededOr('EEXIST', link(mine, place)))) {
     await refuse(place);
     const leftover = join(dirname(mine), ownName());
-    if (!(await unless('ENOENT', rename(place, leftover)))) continue;
+    if (!(await succeededOr('ENOENT', rename(place, leftover)))) continue;
     try {
       await refuse(leftover);
     } catch (error) {
@@ -114,10 +114,10 @@ async function answers(path: string): Promise<boolean> {
   return answered;
 }
 
-/** Whether a file was renamed; false if that failed with the code. */
-async function unless(code: 'EEXIST' | 'ENOENT', renamed: Promise<void>): Promise<boolean> {
+/** True if it succeeded, false if it failed with the code. @throws any other error */
+async function succeededOr(code: 'EEXIST' | 'ENOENT', operation: Promise<void>): Promise<boolean> {
   try {
-    await renamed;
+    await operation;
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === code) return false;

@@ -28,12 +28,12 @@ const USUAL_UI_PORT = 8233;
 async function startTemporalIn(
   dataDir: DataDir,
   program: Promise<string>,
-  options: Pick<Parameters<typeof startTemporal>[0], 'signal' | 'meanwhile'>,
+  options: Pick<Parameters<typeof startTemporal>[0], 'signal' | 'whileStarting'>,
   say: (text: string) => void,
 ): Promise<EmbeddedTemporal> {
   const binary = await program;
   await mkdir(dataDir.join('temporal'), { recursive: true, mode: 0o700 });
-  // Whatever links lead there: by it an earlier run's server is found.
+  // Resolve symlinks: the orphan check matches this path in the command line.
   const databaseFile = join(await realpath(dataDir.path), 'temporal', 'temporal.db');
   const pidFile = dataDir.join('temporal', 'pid');
   if (await stopOrphan(pidFile, databaseFile, TEMPORAL_STOP_MS))
@@ -59,7 +59,7 @@ async function startTemporalIn(
  * @param say receives lines about slow steps
  * @param shutdown receives the steps that stop each part
  * @param check called before any part is started, but after the folder was locked: there a second start fails
- * @param meanwhile a part of the program's own start, called while Temporal starts; may be called again
+ * @param whileStarting a part of the program's own start, called while Temporal starts; may be called again
  * @returns the stack as the program sees it: configured parts by their addresses, the others started here
  * @throws UserError with one sentence if the folder is in use, or cannot be used
  */
@@ -68,7 +68,7 @@ export async function startEmbedded(
   say: (text: string) => void,
   shutdown: Shutdown,
   check: () => Promise<void> = async () => {},
-  meanwhile?: () => Promise<unknown>,
+  whileStarting?: () => Promise<unknown>,
 ) {
   const dataDir = await openDataDir(settings.DATA_DIR);
   const needsTemporal = settings.TEMPORAL_ADDRESS === undefined && settings.ROLE !== 'api';
@@ -91,7 +91,7 @@ export async function startEmbedded(
   }
   async function startWorkflows(program: Promise<string>): Promise<EmbeddedTemporal> {
     say('Starting the Temporal dev server …');
-    const starting = startTemporalIn(dataDir, program, { signal: shutdown.signal, meanwhile }, say);
+    const starting = startTemporalIn(dataDir, program, { signal: shutdown.signal, whileStarting }, say);
     return await shutdown.starting(starting, ({ stop }) => stop(), true);
   }
   // Side by side: neither needs the other. They are stopped in reverse, Temporal first.

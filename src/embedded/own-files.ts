@@ -65,7 +65,7 @@ function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
   );
 }
 
-/** Refuses another user's file in `DATA_DIR`. @throws UserError naming it, its owner and mode, and the ways out */
+/** Refuses another user's file in `DATA_DIR`. @throws UserError naming it, its owner and mode, and how to fix it */
 export function requireOwner(path: string, stats: Owned, me = process.getuid?.()): void {
   if (me !== undefined && !isTrusted(stats.uid, me)) throw untrusted(path, stats, me);
 }
@@ -74,13 +74,13 @@ export function requireOwner(path: string, stats: Owned, me = process.getuid?.()
  * Before servers start in `DATA_DIR`: the folder and all that is read in it belong to us or to root, and nobody
  * else may write to them. A folder that contains only the instance is closed to writes by others.
  * @param path exists
- * @param guest the user of a server's own folders, if it is not us
+ * @param serverUser the user of a server's own folders, if it is not us
  * @param close changes the mode of the folder
- * @throws UserError naming the foreign file, its owner and mode, and the ways out
+ * @throws UserError naming the foreign file, its owner and mode, and how to fix it
  */
 export async function requireOwnFolder(
   path: string,
-  guest: number | undefined,
+  serverUser: number | undefined,
   me = process.getuid?.(),
   close: typeof chmod = chmod,
 ): Promise<void> {
@@ -102,7 +102,7 @@ export async function requireOwnFolder(
       // A file that is gone meanwhile was temporary.
       const stats = [await lstat(each).catch(() => null), await stat(each).catch(() => null)];
       for (const owned of stats.filter((one) => one !== null))
-        if (!(SERVER_USER_DIRS.includes(name) && owned.uid === guest)) requireOwner(each, owned, me);
+        if (!(SERVER_USER_DIRS.includes(name) && owned.uid === serverUser)) requireOwner(each, owned, me);
       const { mode = 0, uid = me } = stats[1] ?? {};
       if (each === file && (mode & OTHERS_WRITE) !== 0) throw untrusted(each, { uid, mode }, me);
     }
@@ -112,12 +112,12 @@ export async function requireOwnFolder(
 /**
  * Lets only its owner into the folder. A folder that also contains other files keeps its mode: it may
  * be shared, and confidential files in it have modes of their own.
- * @param guest a user with folders of its own inside: its group may enter, but not list the folder
+ * @param serverUser owns folders inside: its group may enter, but not list the folder
  */
-export async function restrictFolder(path: string, guest?: User): Promise<void> {
+export async function restrictFolder(path: string, serverUser?: User): Promise<void> {
   if (!(await readdir(path)).every(isInstanceFile)) return;
-  if (guest === undefined) return await chmod(path, 0o700);
-  await chown(path, process.getuid?.() ?? 0, guest.gid);
+  if (serverUser === undefined) return await chmod(path, 0o700);
+  await chown(path, process.getuid?.() ?? 0, serverUser.gid);
   await chmod(path, 0o710);
 }
 

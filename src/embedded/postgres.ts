@@ -125,7 +125,7 @@ export async function startPostgres(
   say: (text: string) => void,
   { maxConnections = 200, superuser = false, ...service }: PostgresOptions = {},
 ) {
-  // Whatever links lead there: by it an earlier run's server is found.
+  // Resolve symlinks: the orphan check matches this path in the command line.
   const directory = join(await realpath(dataDir.path), 'postgres');
   const passwordIn = (name: string) =>
     dataDir.readOrCreate(name, () => randomBytes(18).toString('base64url'));

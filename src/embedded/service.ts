@@ -73,9 +73,9 @@ const FIRST_RESTART_MS = 250;
 const MAX_RESTART_DELAY_MS = 10_000;
 
 /**
- * Stops a server that an earlier Waybill process left running.
+ * Stops a server that an earlier Waybill process left running. After a restart of the machine its id may belong to
+ * another process, which is left alone.
  * @param marker text that only its command line has, such as its data folder
- * After a restart of the machine its id may belong to another process, which is left alone.
  * @param patienceMs how long it may take to end when asked to
  * @returns true if there was one
  */
@@ -83,8 +83,8 @@ export async function stopOrphan(pidFile: string, marker: string, patienceMs: nu
   const text = await readFile(pidFile, 'utf8').catch(() => null);
   if (text === null) return false;
   const pid = Number.parseInt(text, 10);
-  // A file without an id is from a start that a power cut or a full disk interrupted: Postgres would refuse to start.
-  if (!(Math.abs(pid) > 0)) await rm(pidFile);
+  // No number, or 0: from a start that a power cut or a full disk interrupted. Postgres would refuse to start.
+  if (Number.isNaN(pid) || pid === 0) await rm(pidFile);
   if (!(pid > 1) || !(await isAlive(pid))) return false;
   const isOwn = (await commandLine(pid)).includes(marker);
   if (isOwn) await endProcess(pid, patienceMs, signals);

@@ -43,7 +43,7 @@ interface EmbeddedTemporalOptions extends Pick<ServiceOptions, 'logFile' | 'pidF
   /** Dynamic configuration beside {@link DYNAMIC_CONFIG}. */
   readonly dynamicConfig?: typeof DYNAMIC_CONFIG;
   /** Called while the server starts, to load modules, which would otherwise delay the start. */
-  readonly meanwhile?: (() => Promise<unknown>) | undefined;
+  readonly whileStarting?: (() => Promise<unknown>) | undefined;
 }
 
 /** Closing its database takes well under a second, unless it is stuck. */
@@ -140,7 +140,7 @@ async function startServer(options: EmbeddedTemporalOptions, ui: HiddenAddress |
       ...each('search-attribute', searchAttributeTypes, String),
     ],
     ready: async (pid) => {
-      await Promise.all([loadClient(), options.meanwhile?.()]);
+      await Promise.all([loadClient(), options.whileStarting?.()]);
       const listening = await listeningPorts(pid);
       // Another server may have bound a port that we found free, and answer there.
       if (!chosen.every((each) => listening.includes(each)) || !(await serves(address))) return false;
