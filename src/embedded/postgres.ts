@@ -80,8 +80,22 @@ async function clearZombie(pidFile: string): Promise<void> {
   }
 }
 
+/** @throws UserError if the place of a new cluster has files, which are never removed */
+async function requireEmpty(directory: string): Promise<void> {
+  if ((await readdir(directory).catch(() => [])).length > 0)
+    throw new UserError(`${directory} contains files, but no Postgres cluster: move it away, or restore it.`);
+}
+
+/** The port of an earlier start if it is free, else another, which is noted for the next start. */
+async function choosePort(dataDir: DataDir): Promise<number> {
+  const stored = Number(await dataDir.read('postgres-port'));
+  const port = await freePort(Number.isInteger(stored) ? stored : 0);
+  await dataDir.write('postgres-port', String(port));
+  return port;
+}
+
 /**
- * Makes a cluster elsewhere, and moves it to its place when it is complete. Files already there are never removed.
+ * Makes a cluster elsewhere, and moves it to its place when it is complete.
  * @param directory its place
  * @throws UserError if it cannot be made or moved
  */
@@ -142,19 +156,14 @@ export async function startPostgres(
   if (await stopOrphan(pidFile, directory, STOP_TIMEOUT_MS, STOP_SIGNALS))
     say('Stopped the Postgres that an earlier run left behind.');
   if (isNew) {
-    if ((await readdir(directory).catch(() => [])).length > 0)
-      throw new UserError(
-        `${directory} contains files, but no Postgres cluster: move it away, or restore it.`,
-      );
+    await requireEmpty(directory);
     say('Creating the embedded Postgres cluster …');
     // A note about a former cluster says nothing about this one.
     await dataDir.remove('postgres-ready');
     await makeCluster(programs, directory, { ...admin, user });
   }
   const { port, ...server } = await startOnFreePorts(async () => {
-    const storedPort = Number(await dataDir.read('postgres-port'));
-    const port = await freePort(Number.isInteger(storedPort) ? storedPort : 0);
-    await dataDir.write('postgres-port', String(port));
+    const port = await choosePort(dataDir);
     const started = await startService({
       ...service,
       name: 'Postgres',
