@@ -24,7 +24,7 @@ export interface MailOnceDeps {
 }
 
 /** A mail, and the ids of the deferred notices that it includes; ids, since a heartbeat stores them. */
-export interface MergedMail {
+interface MergedMail {
   readonly mail: Mail;
   readonly others: readonly string[];
 }

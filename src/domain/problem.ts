@@ -3,7 +3,7 @@
  */
 import { capital } from './text.ts';
 
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 422 | 429 | 500 | 503;
+type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 422 | 429 | 500 | 503;
 
 /** An error response: the HTTP status and a message for the client. Never carries internal details. */
 export class Problem extends Error {

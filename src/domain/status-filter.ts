@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 
 /** The statuses wanted, both ends included; null: attempts without a response. */
-export type StatusRange = { readonly from: number; readonly to: number } | null;
+type StatusRange = { readonly from: number; readonly to: number } | null;
 
 /** A filter of deliveries: which statuses, of the last attempt or of any. */
 export interface StatusFilter {

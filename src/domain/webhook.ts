@@ -60,7 +60,7 @@ export const webhookCreationSchema = strictComponent('WebhookCreation', {
 /** The body of `regenerate-secret`, which may be left out. */
 export const newSecretSchema = strictComponent('NewSecret', { secret: ownSecretField });
 
-export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;
+const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;
 export type DeactivationReason = (typeof deactivationReasons)[number];
 
 const recordEntries = {

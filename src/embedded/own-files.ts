@@ -37,7 +37,7 @@ const INSTANCE_FILES = new Set([
 ]);
 
 /** True for our files, also while they are being written. */
-export const isInstanceFile = (name: string) =>
+const isInstanceFile = (name: string) =>
   INSTANCE_FILES.has(name) || INSTANCE_FILES.has(name.replace(/^\.(.+)\.[0-9a-f]+$/, '$1'));
 
 /** Write permission of the group and of everybody. */

@@ -50,9 +50,9 @@ export async function temporalTarget(settings: Settings, address: string): Promi
  * Node's certificate authorities and those of `NODE_EXTRA_CA_CERTS`, as one PEM file. Temporal's core would use the
  * system's, and an image without `ca-certificates` has none, while all other connections are checked against these.
  */
-async function trustedRoots(extraFile = process.env.NODE_EXTRA_CA_CERTS): Promise<Buffer> {
+async function trustedRoots(): Promise<Buffer> {
   // An unreadable file is no reason to fail: Node has warned of it.
-  const extra = extraFile ? await readFile(extraFile, 'utf8').catch(() => '') : '';
+  const extra = await readFile(process.env.NODE_EXTRA_CA_CERTS ?? '', 'utf8').catch(() => '');
   return Buffer.from([...rootCertificates, extra].join('\n'));
 }
 

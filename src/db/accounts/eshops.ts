@@ -4,7 +4,7 @@ import { hashApiKey, newApiKey } from '../../secrets/keys.ts';
 import { IMPORT_LOCK } from '../advisory-locks.ts';
 import { firstRow, oneRow, type Sql } from '../connection/pool.ts';
 
-export interface EshopRow {
+interface EshopRow {
   readonly id: number;
   readonly name: string;
   readonly email: string;

@@ -4,7 +4,7 @@ import type { Pool, Sql } from '../connection/pool.ts';
 import type { SealedTable } from '../reseal.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 
-export interface SealedPair {
+interface SealedPair {
   readonly privateKey: Buffer;
   /** 32 bytes. */
   readonly publicKey: Buffer;
@@ -61,7 +61,7 @@ export async function replaceSigningKey(sql: Pool, eshopId: number, next: Sealed
 }
 
 /** The private keys of an e-shop, sealed. */
-export interface SealedSigningKeys {
+interface SealedSigningKeys {
   readonly eshopId: number;
   readonly privateKey: Buffer;
   /** Null if only the present key signs. */

@@ -69,7 +69,7 @@ export const oldestBlocker = (sql: Sql) => sql`
   order by xact_start limit 1`;
 
 /** The transaction that cursors and recoveries wait for, and for how many seconds it has been open. */
-export type CursorBlocker = DatabaseSession & { readonly seconds: number };
+type CursorBlocker = DatabaseSession & { readonly seconds: number };
 
 /** Null unless one has been open for {@link BLOCKER_AGE_SECONDS}. */
 export async function readCursorBlocker(sql: Sql): Promise<CursorBlocker | null> {

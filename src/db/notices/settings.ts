@@ -24,7 +24,7 @@ export async function readEshop(sql: Sql, eshopId: number): Promise<EshopRecord>
 }
 
 /** What a change needs besides itself. */
-export interface ChangeTerms {
+interface ChangeTerms {
   /** Whether mails can have links to our pages. */
   readonly canLink: boolean;
   seal(secret: string): Buffer;

@@ -86,7 +86,7 @@ export async function countRecoveries(sql: Sql, webhookId: number): Promise<numb
     select count(*)::int as count from recoveries where webhook_id = ${webhookId}`);
 }
 
-export interface RecoveryInput extends Omit<Search, 'until'> {
+interface RecoveryInput extends Omit<Search, 'until'> {
   /** null: until now. */
   readonly until: Date | null;
 }

@@ -10,7 +10,7 @@ const MILLIMETRES = 'Millimetres.';
 const MAX_MEASURE = 1_000_000_000;
 
 /** The fields that an e-shop may write. Only `sku` and `name` are required. */
-export const productEntries = {
+const productEntries = {
   sku: identifier(),
   name: text(255, 1),
   description: optional(text(10_000)),
