@@ -49,7 +49,7 @@ const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off',
  * Settings of a session with the server itself; through a pooler none is requested, and `server.ts` checks those
  * that matter. With keep-alives the server notices that we are gone: it probes a silent connection (seconds), and
  * ends the session after three unanswered probes. By default that takes hours, during which the session may hold a
- * lock. The isolation, `DateStyle` and `TimeZone` may be set otherwise for the role or the database.
+ * lock. The isolation and how values are written may be set otherwise for the role or the database.
  */
 const SESSION = {
   application_name: 'waybill',
@@ -58,20 +58,12 @@ const SESSION = {
   tcp_keepalives_count: 3,
   default_transaction_isolation: 'read committed',
   DateStyle: 'ISO, MDY',
+  bytea_output: 'hex',
   TimeZone: 'UTC',
   ...PLANNING,
 } as const;
 /** Not even a name: PgBouncer would set it on each of the server's connections. */
 const POOLED = { application_name: '' };
-
-/** Reads `\x` and hexadecimal digits or, depending on `bytea_output`, text with octal escapes. */
-function bytesOf(text: string): Buffer {
-  if (text.startsWith('\\x')) return Buffer.from(text.slice(2), 'hex');
-  const unescaped = text.replace(/\\(\\|[0-7]{3})/g, (_, code: string) =>
-    code === '\\' ? code : String.fromCharCode(Number.parseInt(code, 8)),
-  );
-  return Buffer.from(unescaped, 'latin1');
-}
 
 /** @throws TypeError if it is not written in ISO 8601: a day would be taken for a month */
 function timeOf(text: string): Date {
@@ -82,12 +74,6 @@ function timeOf(text: string): Date {
 }
 
 const TYPES = {
-  bytea: {
-    to: 17,
-    from: [17],
-    serialize: (bytes: Uint8Array) => `\\x${Buffer.from(bytes).toString('hex')}`,
-    parse: bytesOf,
-  },
   date: {
     to: 1184,
     from: [1082, 1114, 1184],

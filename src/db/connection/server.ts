@@ -14,6 +14,7 @@ interface Server {
   readonly encoding: string;
   readonly isolation: string;
   readonly dateStyle: string;
+  readonly byteaOutput: string;
   readonly readOnly: boolean;
   /** The schema where tables are created; null if the search path names none that exists and the role may use. */
   readonly schema: string | null;
@@ -34,6 +35,7 @@ export async function inspectServer(url: string): Promise<{ readonly pooled: boo
         current_setting('server_encoding') as encoding,
         current_setting('default_transaction_isolation') as isolation,
         current_setting('DateStyle') as date_style,
+        current_setting('bytea_output') as bytea_output,
         pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
         current_schema() as schema,
         current_setting('search_path') as search_path,
@@ -49,7 +51,7 @@ export async function inspectServer(url: string): Promise<{ readonly pooled: boo
 }
 
 function problemOf(
-  { version, encoding, isolation, dateStyle, readOnly, schema, searchPath }: Server,
+  { version, encoding, isolation, dateStyle, byteaOutput, readOnly, schema, searchPath }: Server,
   pooled: boolean,
 ): string | null {
   if (version < OLDEST_VERSION) return `is Postgres ${version}; Waybill needs ${OLDEST_VERSION} or later`;
@@ -63,6 +65,7 @@ function problemOf(
   if (pooled && isolation !== 'read committed')
     return set('default_transaction_isolation', isolation, 'read committed');
   if (pooled && !dateStyle.startsWith('ISO')) return set('DateStyle', dateStyle, 'ISO');
+  if (pooled && byteaOutput !== 'hex') return set('bytea_output', byteaOutput, 'hex');
   return null;
 }
 
