@@ -45,8 +45,8 @@ export interface Logbook {
   readonly exceptions: Map<string, readonly Outcome[]>;
   /** Webhooks whose deliveries may end differently because of a fault, by id. */
   readonly webhookExceptions: Map<number, readonly Outcome[]>;
-  /** When an operator ordered an attempt: one comes from then on, regardless of the plan. By delivery id. */
-  readonly ordered: Map<string, number>;
+  /** When an operator requested an attempt: one comes from then on, regardless of the plan. By delivery id. */
+  readonly requestedAttempts: Map<string, number>;
   /** A fault has deleted workflows from Temporal: those of ended deliveries are not started again. */
   workflowsLost: boolean;
   /** Mails may come twice: a mail server's 250 was lost on its way to Waybill. */
@@ -76,7 +76,7 @@ export function newLogbook(graceMs: number): Logbook {
     recoveryPauses: [],
     exceptions: new Map(),
     webhookExceptions: new Map(),
-    ordered: new Map(),
+    requestedAttempts: new Map(),
     hourPassed: false,
     workerClockWrong: false,
     workflowsLost: false,

@@ -54,6 +54,6 @@ export function busyMs({ busy }: MachineWatch, since: number): number {
 }
 
 /** Whether a wait of this many milliseconds is over; a busy machine may double it. */
-export function isSpent(machine: MachineWatch, since: number, patienceMs: number): boolean {
+export function deadlinePassed(machine: MachineWatch, since: number, patienceMs: number): boolean {
   return Date.now() - since >= patienceMs + Math.min(patienceMs, busyMs(machine, since));
 }

@@ -56,7 +56,7 @@ const options = new Command('faults')
     ),
   )
   .option('--only <names...>', 'only rounds of these groups or faults')
-  .option('--brief', 'under the policy of each fault whose rounds end soonest', false)
+  .option('--brief', "use each fault's fastest retry policy", false)
   .option('--runners <n>', 'stacks that play rounds side by side', positiveInteger, 1)
   .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
   .option(
@@ -67,10 +67,7 @@ const options = new Command('faults')
   )
   .option('--kills <n>', 'how many kills a round has that kills at every moment', positiveInteger, 12)
   .addOption(
-    new Option(
-      '--workflows <setting>',
-      'WORKFLOWS of the Waybill that it is done to; turns: each in its turn',
-    )
+    new Option('--workflows <setting>', 'WORKFLOWS setting under test; `turns` alternates')
       .choices([...settings, 'turns'])
       .default('turns'),
   )
@@ -141,7 +138,7 @@ const missing = [
   },
 ].filter(({ met }) => !met);
 const chosen = chosenRounds(options);
-const rounds = chosen.filter((round) => !missing.some(({ needs }) => needs(round)));
+const playable = chosen.filter((round) => !missing.some(({ needs }) => needs(round)));
 /** The rounds left out, as sentences. */
 const leftOut = missing.flatMap(({ name, needs, why }) => {
   const groups = chosen.filter(needs).map(({ fault }) => fault.group);
@@ -151,8 +148,12 @@ const leftOut = missing.flatMap(({ name, needs, why }) => {
 const refused = leftOut.filter(({ name }) => !options.allowMissing.includes(name));
 for (const { text } of leftOut) say(text);
 // A worker restarts for each policy or setting, so rounds are grouped by these.
-const kindOf = ({ workflows, policy, fault }: Round) => `${workflows} ${fault.pooler ?? 'direct'} ${policy}`;
-rounds.sort((a, b) => kindOf(b).localeCompare(kindOf(a)));
+const byKind = new Map<string, Round[]>();
+for (const round of playable) {
+  const kind = `${round.workflows} ${round.fault.pooler ?? 'direct'} ${round.policy}`;
+  byKind.set(kind, [...(byKind.get(kind) ?? []), round]);
+}
+const rounds = [...byKind.values()].flat();
 const played: Played[] = [];
 try {
   if (!options.built) {

@@ -10,7 +10,7 @@ import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Fault, Scene } from './fault.ts';
 import { newLogbook } from './logbook.ts';
-import { busyMs, isSpent, watchMachine } from './machine.ts';
+import { busyMs, deadlinePassed, watchMachine } from './machine.ts';
 import type { OrderedSize } from './ordered-size.ts';
 import type { Round } from './plan.ts';
 import { policyOf } from './policies.ts';
@@ -53,7 +53,7 @@ const WINDOW_CHECK_INTERVAL_MS = 1_000;
 /** How late the death of a mailing worker is noticed, in milliseconds: if sooner, mails would be sent twice. */
 const LOST_MAIL_NOTICED_MS = 75_000;
 /** The longest time in which no workflow of an ended delivery is started, in milliseconds. */
-const HANDED_OVER_MS = 60_000;
+const QUEUE_DRAINED_MS = 60_000;
 /** A round does not wait for retries with longer waits than this, in milliseconds. */
 const MAX_WAITED_MS = 60_000;
 
@@ -125,11 +125,11 @@ export async function playRound<S extends BasicStack>(
   }
 }
 
-/** Waits until no ended delivery is in the queue for its workflow, as long as they become fewer. */
-async function handedOver({ stack, shop }: Scene<BasicStack>): Promise<void> {
+/** Waits until no ended delivery is in the queue for its workflow, while the count keeps dropping. */
+async function untilQueueDrained({ stack, shop }: Scene<BasicStack>): Promise<void> {
   let left = Number.POSITIVE_INFINITY;
   let fewerAt = Date.now();
-  while (left > 0 && Date.now() < fewerAt + HANDED_OVER_MS) {
+  while (left > 0 && Date.now() < fewerAt + QUEUE_DRAINED_MS) {
     const { deliveries } = await readRows(stack.sql, shop.eshopId);
     const queued = deliveries.filter((row) => row.queued && !isOpen(row.state)).length;
     if (queued < left) fewerAt = Date.now();
@@ -147,7 +147,7 @@ function refusedIn(output: string): readonly string[] {
 
 async function gathered(scene: Scene<BasicStack>): Promise<Evidence> {
   const { stack, shop, receivers, logbook } = scene;
-  await handedOver(scene);
+  await untilQueueDrained(scene);
   const rows = await readRows(stack.sql, shop.eshopId);
   const known = logbook.workflowsLost
     ? null
@@ -183,7 +183,7 @@ async function settled(
       (sum, { type }) => sum + logbook.accepted.filter((each) => each.type === type).length,
       0,
     );
-    if ((!open && mailed && rows.deliveries.length >= expected) || isSpent(machine, start, patience)) {
+    if ((!open && mailed && rows.deliveries.length >= expected) || deadlinePassed(machine, start, patience)) {
       return;
     }
   }
@@ -201,7 +201,7 @@ async function reach(
 ) {
   const reached = injectionPoint.then(() => true);
   const start = Date.now();
-  while (!isSpent(scene.machine, start, INJECTION_TIMEOUT_MS)) {
+  while (!deadlinePassed(scene.machine, start, INJECTION_TIMEOUT_MS)) {
     if (await Promise.race([reached, sleep(WINDOW_CHECK_INTERVAL_MS, false)])) return;
     if (typeof name === 'number' && (await windowIsOver(scene, policyOf(policy)))) {
       throw new TooSlowError(`the window was over before attempt ${name}`);

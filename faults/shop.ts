@@ -11,7 +11,7 @@ import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
 import type { Ordering } from '../src/domain/webhook-fields.ts';
 import type { Logbook } from './logbook.ts';
-import { isSpent, type MachineWatch } from './machine.ts';
+import { deadlinePassed, type MachineWatch } from './machine.ts';
 
 /** An e-shop that is logged in. */
 export interface Shop {
@@ -93,7 +93,7 @@ export async function openShop(
   async function must(method: string, path: string, token: string, body: object): Promise<unknown> {
     const start = Date.now();
     let answer = await send(method, path, token, body, { patienceMs: SETTING_UP_MS });
-    while (answer.status === 503 && !isSpent(machine, start, SETTING_UP_MS)) {
+    while (answer.status === 503 && !deadlinePassed(machine, start, SETTING_UP_MS)) {
       await sleep(API_RETRY_INTERVAL_MS);
       answer = await send(method, path, token, body, { patienceMs: SETTING_UP_MS });
     }
@@ -120,7 +120,7 @@ export async function openShop(
   ) {
     for (
       const start = Date.now();
-      !isSpent(machine, start, API_RETRY_TIMEOUT_MS);
+      !deadlinePassed(machine, start, API_RETRY_TIMEOUT_MS);
       await sleep(API_RETRY_INTERVAL_MS)
     ) {
       const sent = typeof body === 'function' ? body() : body;

@@ -25,15 +25,15 @@ export const faultDefects: readonly FaultDefect[] = [
   {
     name: 'faults-link',
     group: 'link',
-    fault: 'worker to Postgres silent',
+    fault: 'worker to Postgres blackholed',
     file: 'src/db/connection/pool.ts',
     text: '  silenceMs: 15_000,',
     replacement: '  silenceMs: null,',
     symptom: 'A worker whose connections have fallen silent works no more until it is started again.',
   },
   {
-    name: 'faults-accepting-and-closing',
-    group: 'accepting and closing',
+    name: 'faults-accept-then-close',
+    group: 'accept then close',
     fault: 'worker to Postgres accepted and closed',
     file: 'src/db/connection/pool.ts',
     text: 'Math.min(MAX_BACKOFF_S, 0.05 * failures)',
@@ -50,8 +50,8 @@ export const faultDefects: readonly FaultDefect[] = [
     symptom: 'A moment in which nothing can be recorded costs a wait of the policy.',
   },
   {
-    name: 'faults-foreign-sessions',
-    group: 'foreign sessions',
+    name: 'faults-other-sessions',
+    group: 'other sessions',
     fault: 'events committed late in a recovery',
     file: 'src/db/maintenance/low-water-mark.ts',
     text: 'select least(clock_timestamp(), min(xact_start),',
@@ -89,8 +89,8 @@ export const faultDefects: readonly FaultDefect[] = [
     symptom: 'After a failover connections stay with the old node, which refuses every write, for ever.',
   },
   {
-    name: 'faults-foreign-settings',
-    group: 'foreign settings',
+    name: 'faults-role-and-database-settings',
+    group: 'role and database settings',
     fault: 'settings of the role',
     file: 'src/db/connection/pool.ts',
     text: "  DateStyle: 'ISO, MDY',\n",
@@ -182,7 +182,7 @@ export const faultDefects: readonly FaultDefect[] = [
   {
     name: 'faults-order',
     group: 'order',
-    fault: 'in order: worker killed',
+    fault: 'with ordering: worker killed',
     file: 'src/db/outbox/ordering.ts',
     text: "isOpen(sql, 'predecessor')",
     replacement: "sql`predecessor.state = 'retrying'`",
@@ -219,7 +219,7 @@ export const faultDefects: readonly FaultDefect[] = [
   {
     name: 'faults-stop',
     group: 'stop',
-    fault: 'worker stopped in order',
+    fault: 'worker stopped gracefully',
     file: 'src/app/sdk-workers.ts',
     text: '    shutdownGraceTime: policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,\n',
     replacement: '    shutdownGraceTime: Math.min(1, SHUTDOWN_SLACK_MS),\n',

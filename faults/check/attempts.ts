@@ -29,7 +29,7 @@ interface Story {
   readonly pauses: readonly WebhookPause[];
   /** Of the recovery that created it. */
   readonly recoveryPauses: readonly WebhookPause[];
-  /** With the pauses of its webhook: what Temporal has planned resumes spread over some time. */
+  /** With the pauses of its webhook: retries scheduled in Temporal resume with jitter. */
   readonly outages: readonly Outage[];
   /** The end of its window, in milliseconds since 1970. */
   readonly windowEndsAt: number;
@@ -96,9 +96,10 @@ function stepsOf({ policy, logbook }: Story, row: DeliveryRow, arrivals: readonl
   let [lostMs, lateInAllMs] = [0, 0];
   return arrivals.map((arrival, index) => {
     const previous = arrivals[index - 1];
-    const ordered = logbook.ordered.get(row.id);
-    const wasOrdered = ordered !== undefined && ordered <= arrival.at && ordered >= (previous?.at ?? 0);
-    const due = wasOrdered ? ordered : plan(policy, logbook, row, previous, arrival.number);
+    const requestedAt = logbook.requestedAttempts.get(row.id);
+    const wasRequested =
+      requestedAt !== undefined && requestedAt <= arrival.at && requestedAt >= (previous?.at ?? 0);
+    const due = wasRequested ? requestedAt : plan(policy, logbook, row, previous, arrival.number);
     const step = { arrival, previous, due, lostMs, lateInAllMs };
     // The window begins with the first attempt.
     if (due !== null && arrival.number > 1) {

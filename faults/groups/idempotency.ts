@@ -135,7 +135,7 @@ const apiKilled: Breakage = {
 export const idempotencyFaults: readonly Fault[] = [
   repeated('API killed', apiKilled),
   repeated('API killed behind a pooler', apiKilled, { pooler: 'transaction' }),
-  repeated('API stopped', {
+  repeated('API frozen', {
     inject: async ({ stack }) => stack.api.freeze(),
     heal: async ({ stack }) => stack.api.thaw(),
   }),

@@ -4,7 +4,6 @@ import { clockFaults } from './clock.ts';
 import { databaseClockFaults } from './database-clock.ts';
 import { diskFaults } from './disk.ts';
 import { embeddedFaults } from './embedded.ts';
-import { foreignSessionFaults } from './foreign-sessions.ts';
 import { idempotencyFaults } from './idempotency.ts';
 import { killFaults } from './kill.ts';
 import { linkFaults } from './link.ts';
@@ -14,6 +13,7 @@ import { movingFaults } from './moving.ts';
 import { nameFaults } from './names.ts';
 import { operatorFaults } from './operator.ts';
 import { orderFaults } from './ordering.ts';
+import { otherSessionFaults } from './other-sessions.ts';
 import { pauseFaults } from './pause.ts';
 import { pollFaults } from './polls.ts';
 import { poolerFaults } from './pooler.ts';
@@ -33,7 +33,7 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...momentFaults,
   ...linkFaults,
   ...postgresFaults,
-  ...foreignSessionFaults,
+  ...otherSessionFaults,
   ...diskFaults,
   ...poolerFaults,
   ...standbyFaults,

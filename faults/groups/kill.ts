@@ -46,7 +46,7 @@ export function frozen(name: Name): Fault {
   const each = (visit: (part: Part) => void) => async (scene: Scene) => parts(scene.stack).forEach(visit);
   return {
     group: 'kill',
-    name: `${name} stopped for a while`,
+    name: `${name} frozen`,
     policies: ['scaled', 'hours'],
     injectionPoints: INJECTION_POINTS,
     lasts: [1_000, 6_000],

@@ -1,4 +1,4 @@
-/** The links between Waybill and its servers: cut, silent, cut within a response, or accepted and closed. */
+/** The links between Waybill and its servers: cut or blackholed, also mid-response, or accepted and closed. */
 import type { TcpProxy } from '../../test/support/servers/tcp-proxy.ts';
 import type { Fault, GroupName } from '../fault.ts';
 import type { Stack } from '../stack/stack.ts';
@@ -11,7 +11,7 @@ const LINKS: Readonly<Record<LinkName, string>> = {
   workerToTemporal: 'worker to Temporal',
 };
 
-/** How long a silent link may go unnoticed, in milliseconds. Temporal's client probes every 30 s and waits 15 s. */
+/** How long a blackholed link may go unnoticed, in milliseconds. Temporal probes every 30 s and waits 15 s. */
 const NOTICED_WITHIN_MS: Readonly<Record<LinkName, number>> = {
   apiToPostgres: 30_000,
   workerToPostgres: 30_000,
@@ -26,7 +26,7 @@ function faultsOf(link: LinkName): Fault[] {
     what: string,
     lasts: readonly [number, number],
     inject: (proxy: TcpProxy, bytes: number) => void,
-    of: { readonly group?: GroupName; readonly silent?: boolean } = {},
+    of: { readonly group?: GroupName; readonly blackholed?: boolean } = {},
   ) =>
     ({
       group: of.group ?? 'link',
@@ -36,7 +36,7 @@ function faultsOf(link: LinkName): Fault[] {
       lasts,
       async inject({ stack, random, logbook }) {
         const from = Date.now();
-        if (of.silent === true) logbook.outages.push({ from, to: from + NOTICED_WITHIN_MS[link] });
+        if (of.blackholed === true) logbook.outages.push({ from, to: from + NOTICED_WITHIN_MS[link] });
         inject(stack.links[link], random.pick(CUTS));
       },
       heal: async ({ stack }) => {
@@ -51,11 +51,11 @@ function faultsOf(link: LinkName): Fault[] {
     }) satisfies Fault;
   return [
     fault('cut', [0, 4_000], (proxy) => proxy.refuse()),
-    fault('accepted and closed', [0, 6_000], (proxy) => proxy.hangUp(), { group: 'accepting and closing' }),
-    fault('silent', [1_000, 6_000], (proxy) => proxy.silence(), { silent: true }),
-    fault('cut within an answer', [500, 1_000], (proxy, bytes) => proxy.cutInAnswer(bytes)),
-    fault('silent within an answer', [500, 1_000], (proxy, bytes) => proxy.silenceInAnswer(bytes), {
-      silent: true,
+    fault('accepted and closed', [0, 6_000], (proxy) => proxy.hangUp(), { group: 'accept then close' }),
+    fault('blackholed', [1_000, 6_000], (proxy) => proxy.silence(), { blackholed: true }),
+    fault('cut mid-response', [500, 1_000], (proxy, bytes) => proxy.cutInAnswer(bytes)),
+    fault('blackholed mid-response', [500, 1_000], (proxy, bytes) => proxy.silenceInAnswer(bytes), {
+      blackholed: true,
     }),
   ];
 }

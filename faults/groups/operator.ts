@@ -47,8 +47,8 @@ async function toActivity(
     const pending = described.success ? described.output.pendingActivities : [];
     const attempts = pending.find(({ activityType }) => activityType.name === 'attemptDelivery');
     if (attempts === undefined) return undefined;
-    const order = ['--workflow-id', workflow, '--activity-id', attempts.activityId];
-    return await succeeds(temporal(scene, 'activity', verb, ...order));
+    const args = ['--workflow-id', workflow, '--activity-id', attempts.activityId];
+    return await succeeds(temporal(scene, 'activity', verb, ...args));
   });
 }
 
@@ -103,32 +103,31 @@ async function failingDelivery({ receivers }: Scene): Promise<string> {
 
 /** Requests an operator action on a delivery; returns whether it was carried out. */
 function asked(scene: Scene, action: ActionName, workflow: string): Promise<boolean> {
-  const order = ['--workflow-id', workflow, '--name', action, '--input', '{"reason": "trial"}'];
-  return succeeds(temporal(scene, 'workflow', 'update', 'execute', ...order));
+  const args = ['--workflow-id', workflow, '--name', action, '--input', '{"reason": "trial"}'];
+  return succeeds(temporal(scene, 'workflow', 'update', 'execute', ...args));
 }
 
-interface Order {
+interface OperatorCommand {
   readonly name: string;
   /** The operator's command; `workflow` is the id of the delivery's workflow. */
   readonly inject: (scene: Scene, workflow: string) => Promise<unknown>;
   readonly heal?: (scene: Scene, workflow: string) => Promise<unknown>;
   /** The possible outcomes of the delivery, if they do not follow from its receiver's behavior. */
   readonly outcomes?: readonly Outcome[];
-  /** It requests an attempt. */
-  readonly orders?: boolean;
+  readonly requestsAttempt?: boolean;
   readonly policies?: Fault['policies'];
   readonly lasts?: Fault['lasts'];
 }
 
-function ordered({
+function operatorFault({
   name,
   inject,
   heal,
   outcomes,
-  orders,
+  requestsAttempt,
   policies = ['patient', 'scaled'],
   lasts = [500, 2_000],
-}: Order): Fault {
+}: OperatorCommand): Fault {
   const targets = new WeakMap<Scene, string>();
   return {
     group: 'operator',
@@ -140,7 +139,7 @@ function ordered({
       const id = await failingDelivery(scene);
       targets.set(scene, id);
       if (outcomes !== undefined) scene.logbook.exceptions.set(id, outcomes);
-      if (orders === true) scene.logbook.ordered.set(id, Date.now());
+      if (requestsAttempt === true) scene.logbook.requestedAttempts.set(id, Date.now());
       // In a burst it gets its workflow in a moment.
       const workflow = await until('its workflow', async () => {
         const workflowId = await workflowIdOf(scene.stack.sql, id);
@@ -156,22 +155,22 @@ function ordered({
 }
 
 export const operatorFaults: readonly Fault[] = [
-  ordered({
+  operatorFault({
     name: 'workflow terminated',
     inject: (scene, id) => temporal(scene, 'workflow', 'terminate', '--workflow-id', id, '--reason', 'trial'),
     outcomes: ['canceled'],
   }),
-  ordered({
+  operatorFault({
     name: 'workflow canceled',
     inject: (scene, id) => temporal(scene, 'workflow', 'cancel', '--workflow-id', id),
     outcomes: ['canceled'],
   }),
-  ordered({
+  operatorFault({
     name: 'workflow reset to its beginning',
     inject: restart,
-    orders: true,
+    requestsAttempt: true,
   }),
-  ordered({
+  operatorFault({
     name: 'workflow reset after its end',
     policies: ['few'],
     async inject(scene, id) {
@@ -184,33 +183,33 @@ export const operatorFaults: readonly Fault[] = [
     // Long enough to notice an attempt or a mail too many.
     lasts: [3_000, 4_000],
   }),
-  ordered({
+  operatorFault({
     name: 'activity paused, then unpaused',
     // With waits shorter than the pause: an attempt that fell due meanwhile comes at once.
     policies: ['scaled'],
     inject: (scene, id) => toActivity(scene, 'pause', id),
     heal: (scene, id) => toActivity(scene, 'unpause', id),
   }),
-  ordered({
+  operatorFault({
     name: 'activity reset',
     // With more than two attempts: the second one waits in the workflow, not in its activity.
     policies: ['scaled'],
     inject: (scene, id) => toActivity(scene, 'reset', id),
-    orders: true,
+    requestsAttempt: true,
   }),
-  ordered({
+  operatorFault({
     name: 'tried now',
     // It is refused while an attempt is under way.
     inject: (scene, id) => until('tryNow to be taken', () => asked(scene, 'tryNow', id)),
-    orders: true,
+    requestsAttempt: true,
   }),
-  ordered({
+  operatorFault({
     name: 'held, then resumed',
     policies: ['scaled'],
     inject: (scene, id) => asked(scene, 'hold', id),
     heal: (scene, id) => asked(scene, 'resume', id),
   }),
-  ordered({
+  operatorFault({
     name: 'given up',
     inject: (scene, id) => until('giveUp to be taken', () => asked(scene, 'giveUp', id)),
     outcomes: ['canceled'],

@@ -141,7 +141,7 @@ export function inOrder(fault: Fault, of: Partial<Fault> = {}): Fault {
   return {
     ...fault,
     group: 'order',
-    name: `in order: ${fault.name}`,
+    name: `with ordering: ${fault.name}`,
     // Refused deliveries are retried within the round.
     policies: ['scaled'],
     injectionPoints: ['orders'],

@@ -16,7 +16,7 @@ const POLLS_AGAIN_WITHIN_MS = 15_000;
 /** The proxy of each round: runners play side by side. */
 const proxies = new WeakMap<Scene, GrpcProxy>();
 
-async function lead(scene: Scene): Promise<void> {
+async function routeThroughProxy(scene: Scene): Promise<void> {
   const { temporal, links } = scene.stack;
   const proxy = await startGrpcProxy(temporal.address);
   proxies.set(scene, proxy);
@@ -24,7 +24,7 @@ async function lead(scene: Scene): Promise<void> {
   links.workerToTemporal.cut();
 }
 
-async function leadBack(scene: Scene): Promise<void> {
+async function restoreRoute(scene: Scene): Promise<void> {
   const { temporal, links } = scene.stack;
   links.workerToTemporal.aim(temporal.port);
   await proxies.get(scene)?.close();
@@ -38,13 +38,13 @@ function refused(name: string, rejection: Rejection, lasts: readonly [number, nu
     group: 'polls refused',
     name,
     lasts,
-    prepare: lead,
+    prepare: routeThroughProxy,
     inject: async (scene) => proxies.get(scene)?.refuse(POLLS, rejection),
     async heal(scene) {
       proxies.get(scene)?.pass();
       scene.logbook.outages.push({ from: Date.now(), to: Date.now() + POLLS_AGAIN_WITHIN_MS });
     },
-    finish: leadBack,
+    finish: restoreRoute,
   };
 }
 

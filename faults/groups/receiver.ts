@@ -140,7 +140,7 @@ const hostiles: readonly Hostile[] = [
     answer: (socket) => flood(socket, 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(500)),
   },
   { name: 'resets the connection', outcome: 'failed', answer: (socket) => void socket.resetAndDestroy() },
-  { name: 'answers rubbish', outcome: 'failed', answer: (socket) => void socket.end('HELLO?\r\n\r\n') },
+  { name: 'sends garbage', outcome: 'failed', answer: (socket) => void socket.end('HELLO?\r\n\r\n') },
   { name: 'has a wrong certificate', outcome: 'failed', certificate: 'other-name.pem', answer: () => {} },
   {
     name: 'redirects to a private address',

@@ -5,7 +5,7 @@ import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import type { RecoveryAction } from '../../src/domain/recovery.ts';
 import { recordEvent } from '../../test/support/database/record-event.ts';
 import type { Fault, Scene } from '../fault.ts';
-import { isSpent } from '../machine.ts';
+import { deadlinePassed } from '../machine.ts';
 import { RECOVERED, type Script } from '../receivers.ts';
 import { TooSlowError } from '../too-slow.ts';
 import { killing, partsByName } from './kill.ts';
@@ -90,7 +90,7 @@ async function lastSeen(scene: Scene): Promise<RecoveryRow | null> {
     const counts = JSON.stringify([row?.state, row?.exhausted, row?.created, row?.pending, row?.retrying]);
     if (counts !== before) since = Date.now();
     before = counts;
-    if (row?.state === 'completed' || isSpent(machine, since, UNCHANGED_MS)) return row;
+    if (row?.state === 'completed' || deadlinePassed(machine, since, UNCHANGED_MS)) return row;
   }
 }
 
@@ -110,7 +110,7 @@ function killed(name: keyof typeof partsByName): Fault {
 
 const workerFrozen: Fault = {
   ...common,
-  name: 'worker stopped for a while in a recovery',
+  name: 'worker frozen in a recovery',
   policies: ['scaled', 'hours'],
   lasts: [1_000, 6_000],
   inject: async ({ stack }) => stack.worker.freeze(),

@@ -29,7 +29,7 @@ async function change({ stack: { sql } }: Scene, of: 'database' | 'role', how: '
 }
 
 const settingsOf = (of: 'database' | 'role'): Fault => ({
-  group: 'foreign settings',
+  group: 'role and database settings',
   name: `settings of the ${of}`,
   ...usual,
   ...killing(({ worker }) => [worker]),

@@ -18,7 +18,7 @@ function stopped(name: string, parts: (stack: Stack) => readonly ProgramPart[]):
   return {
     group: 'stop',
     graceful: true,
-    name: `${name} stopped in order`,
+    name: `${name} stopped gracefully`,
     ...usual,
     lasts: [0, 2_000],
     async inject(scene) {

@@ -34,7 +34,7 @@ async function hold(scene: Scene, work: (tx: Transaction) => Promise<unknown>): 
 function held(name: string, statement: string, of: Partial<Fault> = {}): Fault {
   return {
     ...usual,
-    group: 'foreign sessions',
+    group: 'other sessions',
     name,
     lasts: [3_000, 12_000],
     inject: (scene) => hold(scene, (tx) => tx.unsafe(statement)),
@@ -46,7 +46,7 @@ function held(name: string, statement: string, of: Partial<Fault> = {}): Fault {
 
 /** The ids of its events are older than their commit: readers by id must not skip them. */
 const openWriter: Fault = {
-  group: 'foreign sessions',
+  group: 'other sessions',
   name: 'events committed late in a recovery',
   policies: ['scaled', 'hours'],
   injectionPoints: ['recovered 1', 'recovered 15'],
@@ -63,7 +63,7 @@ const openWriter: Fault = {
   finish: release,
 };
 
-export const foreignSessionFaults: readonly Fault[] = [
+export const otherSessionFaults: readonly Fault[] = [
   held('deliveries locked', 'lock table deliveries in access exclusive mode'),
   held('webhooks locked', 'lock table webhooks in access exclusive mode'),
   held('deliveries locked against writes', 'lock table deliveries in share mode'),
