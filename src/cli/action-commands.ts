@@ -8,7 +8,8 @@ import { argument, type CommandContext, option, runs } from '../lib/command-line
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries, redeliverEach } from './act-on-deliveries.ts';
 import { bulkOptions } from './bulk-options.ts';
-import { accountName, idOf, PARTLY_REFUSED, text } from './options.ts';
+import { SOME_FAILED } from './exit-codes.ts';
+import { accountName, idOf, text } from './options.ts';
 
 const verbs: Readonly<Record<ActionName, readonly [verb: string, description: string]>> = {
   tryNow: ['try-now', 'make the next attempt now'],
@@ -49,7 +50,7 @@ async function printAnswers(
   if (json) print(JSON.stringify(answers));
   const refused = answers.filter(({ done }) => !done).length;
   if (refused > 0)
-    throw new UserError(`Refused for ${counted(refused, 'delivery', 'deliveries')}.`, PARTLY_REFUSED);
+    throw new UserError(`Refused for ${counted(refused, 'delivery', 'deliveries')}.`, SOME_FAILED);
 }
 
 function addRedeliver(command: Command, { env, print }: CommandContext): void {

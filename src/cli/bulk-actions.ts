@@ -16,6 +16,7 @@ import { type BulkActions, type BulkStatus, bulkQuery, createBulkActions } from 
 import { createOperatorActions } from '../temporal/operator-actions.ts';
 import { causeOf } from '../temporal/rejection.ts';
 import type { BulkOptions } from './bulk-options.ts';
+import { SOME_FAILED } from './exit-codes.ts';
 import { second } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
@@ -42,7 +43,6 @@ const MAX_WEBHOOKS_PER_QUERY = 1_000;
 const JOB_POLL_INTERVAL_MS = 500;
 /** How long it may take until a new job is visible, in milliseconds. */
 const JOB_VISIBLE_TIMEOUT_MS = 10_000;
-const INCOMPLETE = 2;
 const IDENTITY = 'waybill';
 /** Distinguishes our jobs from other batch operations in the namespace. */
 const PREFIX = 'waybill-';
@@ -138,7 +138,7 @@ async function watch(bulk: BulkActions, jobId: string, { print, json }: Output):
     return undefined;
   }).finally(() => progress.stop());
   print(json ? JSON.stringify(status) : line(status));
-  if (status.state === 'failed') throw new UserError(`It was stopped: ${status.reason}.`, INCOMPLETE);
+  if (status.state === 'failed') throw new UserError(`It was stopped: ${status.reason}.`, SOME_FAILED);
 }
 
 export async function actOnAll(
@@ -181,7 +181,7 @@ export async function actOnAll(
     }
     // A script must notice it.
     if (missed !== '' && !dryRun)
-      throw new UserError('Some of the deliveries were not acted on.', INCOMPLETE);
+      throw new UserError('Some of the deliveries were not acted on.', SOME_FAILED);
   };
   await withDatabase(settings, (sql) =>
     withTemporal(settings, (client, { taskQueue }) => act(sql, client, taskQueue)),

@@ -7,6 +7,7 @@ import { counted } from '../domain/text.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { createProgress } from '../lib/progress.ts';
 import { UserError } from '../lib/user-error.ts';
+import { SOME_FAILED } from './exit-codes.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { recoveryLine, recoveryRecord, recoveryStatus } from './recovery-record.ts';
@@ -14,8 +15,6 @@ import { watched } from './watched.ts';
 
 /** The polling interval, in milliseconds. */
 const RECOVERY_POLL_INTERVAL_MS = 1_000;
-/** Exit code if not everything was delivered. */
-const INCOMPLETE = 2;
 
 export const noSuchRecovery = (id: string) => new UserError(`There is no recovery ${id}.`);
 
@@ -60,11 +59,11 @@ export async function watchRecovery(
     }),
   ).finally(() => view.stop());
   const { state, reason, failed } = recoveryStatus(last);
-  if (state === 'canceled') throw new UserError(reason ?? 'It was canceled.', INCOMPLETE);
+  if (state === 'canceled') throw new UserError(reason ?? 'It was canceled.', SOME_FAILED);
   if (failed > 0) {
     throw new UserError(
       `${counted(failed, 'delivery', 'deliveries')} failed again: start another recovery to retry ${failed === 1 ? 'it' : 'them'}.`,
-      INCOMPLETE,
+      SOME_FAILED,
     );
   }
 }

@@ -94,11 +94,6 @@ export function throwUserError(error: unknown, exitCode = 1): never {
   throw error instanceof Problem ? new UserError(error.message, exitCode) : error;
 }
 
-/** Exit code if the command did the rest, but refused a part. */
-export const PARTLY_REFUSED = 2;
-/** Exit code if the command could not answer the whole question. */
-export const INCONCLUSIVE = 3;
-
 /** For a command that cannot be undone: it needs a confirmation, or only reports. */
 export const confirmationOptions = {
   dryRun: flag('--dry-run', 'only say what would be done'),

@@ -8,8 +8,8 @@ import { counted } from '../domain/text.ts';
 import { argument, type CommandContext, option, optional, runs, wholeNumber } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Replayed } from '../replay/replay.ts';
+import { INCONCLUSIVE, SOME_FAILED } from './exit-codes.ts';
 import { table } from './layout.ts';
-import { INCONCLUSIVE } from './options.ts';
 
 const MAX_HISTORIES = 1_000_000;
 const address = v.pipe(
@@ -45,9 +45,6 @@ const replayOptions = v.object({
     folder,
   ),
 });
-
-/** Exit code if some break; `INCONCLUSIVE` if some were not replayed, or not saved. */
-const BREAKS = 2;
 
 /** The query for Waybill's workflows: the namespace may have others. */
 const allOf = (taskQueue: string) => `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
@@ -114,7 +111,10 @@ export function replayCommand(
     if (json) print(JSON.stringify({ ...result, more }));
     else for (const line of report(result, save)) print(line);
     if (result.broken.length > 0) {
-      throw new UserError(`${histories(result.broken.length)} cannot be continued by this code.`, BREAKS);
+      throw new UserError(
+        `${histories(result.broken.length)} cannot be continued by this code.`,
+        SOME_FAILED,
+      );
     }
     if (result.refused.length > 0) {
       throw new UserError(`${histories(result.refused.length)} not saved.`, INCONCLUSIVE);

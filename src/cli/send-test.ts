@@ -14,8 +14,9 @@ import { Problem } from '../domain/problem.ts';
 import { asOfType, type TestDeliveryResult, type WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Keys } from '../secrets/keys.ts';
+import { INCONCLUSIVE } from './exit-codes.ts';
 import { withDatabase } from './open-database.ts';
-import { INCONCLUSIVE, noSuchWebhook, throwUserError } from './options.ts';
+import { noSuchWebhook, throwUserError } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

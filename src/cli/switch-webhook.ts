@@ -13,14 +13,13 @@ import { headerLines } from '../domain/text.ts';
 import { MAX_PAUSE_DAYS } from '../domain/webhook-pause.ts';
 import { type CommandContext, flag, optional, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
+import { INCONCLUSIVE, SOME_FAILED } from './exit-codes.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import {
-  INCONCLUSIVE,
   MAX_UNASKED_DELIVERIES,
   noSuchWebhook,
   oneWebhook,
-  PARTLY_REFUSED,
   someWebhooks,
   testedType,
   time,
@@ -73,7 +72,7 @@ export function addActivate(command: Command, { env, print }: CommandContext): v
           if (!(error instanceof UserError)) throw error;
           refusals.push(error.message);
         });
-      if (refusals.length > 0) throw new UserError(refusals.join('\n'), PARTLY_REFUSED);
+      if (refusals.length > 0) throw new UserError(refusals.join('\n'), SOME_FAILED);
     });
   });
 }
@@ -166,9 +165,6 @@ export function addResume(command: Command, { env, print }: CommandContext): voi
 
 const testOptions = v.object({ id: webhookId, type: testedType });
 
-/** Exit code if the receiver failed. */
-const FAILED = 2;
-
 /** Request and response, as on the wire. */
 function transcript({ request, response, durationMs }: TestDeliveryResult): string {
   const sent = [
@@ -200,7 +196,7 @@ export function addTest(command: Command, { env, print }: CommandContext): void 
     if (outcome === 'success') return;
     throw new UserError(
       error ?? `The test ended as ${outcome}.`,
-      outcome === 'inconclusive' ? INCONCLUSIVE : FAILED,
+      outcome === 'inconclusive' ? INCONCLUSIVE : SOME_FAILED,
     );
   });
 }

@@ -6,8 +6,8 @@ import { argument, type CommandContext, flag } from '../../lib/command-line.ts';
 import { createProgress } from '../../lib/progress.ts';
 import { untilInterrupted } from '../../lib/shutdown.ts';
 import { UserError } from '../../lib/user-error.ts';
+import { SOME_FAILED } from '../exit-codes.ts';
 import { type Cells, table } from '../layout.ts';
-import { PARTLY_REFUSED } from '../options.ts';
 import type { ImportLine } from './import-lines.ts';
 
 export const importOptions = v.object({
@@ -94,6 +94,5 @@ export async function runImport<Result extends { readonly outcome: Outcome }>(ru
     const without = unmapped === 0 ? '' : `, ${unmapped} without a counterpart`;
     print(`${counted(created, run.noun)} ${createdLabel}, ${skipped} skipped, ${refused} refused${without}.`);
   }
-  if (refused > 0)
-    throw new UserError(`${counted(refused, 'line was', 'lines were')} refused.`, PARTLY_REFUSED);
+  if (refused > 0) throw new UserError(`${counted(refused, 'line was', 'lines were')} refused.`, SOME_FAILED);
 }
