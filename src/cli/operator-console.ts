@@ -24,7 +24,7 @@ import { ownParts } from './own-parts.ts';
 import { formatTime } from './policy-table.ts';
 import { recoveryRecord } from './recovery-record.ts';
 import type { TemporalStatus } from './status.ts';
-import { askDatabase, askTemporal, needsOf, readStorage, statusProblem } from './status.ts';
+import { askDatabase, askTemporal, messagesOf, readStorage, statusProblem } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Database connections: for one operator, who looks at a few pages. */
@@ -53,7 +53,7 @@ async function readInstallation(
   const underWay = recoveries.length;
   const workers = temporal.problem === null ? temporal.workers.length : null;
   return {
-    needs: needsOf({ database, temporal }),
+    problems: messagesOf({ database, temporal }),
     counts: [
       [`in the queue${oldest}`, shown(fresh + bulk + recovered + retry + undelivered), null],
       ['waiting for first attempt', shown(pending), '/deliveries?state=pending'],

@@ -18,7 +18,8 @@ import { recoveryCounts } from './recovery-record.ts';
 import {
   type DatabaseStatus,
   eshopText,
-  needsOf,
+  messagesOf,
+  problemsOf,
   readStatus,
   type Status,
   type TemporalStatus,
@@ -27,8 +28,8 @@ import {
 export function statusCommand(command: Command, { env, print }: CommandContext): void {
   runs(command, noOptions, async ({ json }) => {
     const status = await readStatus(readSettings(env));
-    const needs = needsOf(status);
-    print(json ? JSON.stringify({ ...status, needs }) : statusTable(status));
+    const needs = messagesOf(status);
+    print(json ? JSON.stringify({ ...status, needs, problems: problemsOf(status) }) : statusTable(status));
     // As an error: on stderr, with exit code 1.
     if (needs.length > 0) throw new UserError(needs.join('\n'));
     if (!json) print('Nothing needs attention.');

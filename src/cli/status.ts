@@ -62,60 +62,125 @@ const REMEDIES = {
   slot: 'drop it unless its reader will return, or catch up',
 };
 
+/** The problems that a status may report. Monitoring matches them: a name keeps its meaning. */
+export const problemIds = [
+  'database',
+  'temporal',
+  'noWorker',
+  'unpolled',
+  'diskFull',
+  'windowsLost',
+  'attemptsLate',
+  'queueLate',
+  'changesLate',
+  'cursorsHeldUp',
+  'deadRowsKept',
+  'mailsLate',
+  'mailsRefused',
+  'clockStep',
+  'partitionsEnd',
+  'outOfRange',
+] as const;
+
+type Problems = Generator<readonly [id: (typeof problemIds)[number], message: string], void>;
+
 /** Problems that need attention, each in a sentence that says where to look; empty if there are none. */
-export function needsOf({ database, temporal }: Status): string[] {
-  return [
-    ...needsOfDatabase(database),
-    ...(temporal === null ? [] : needsOfTemporal(temporal, database.problem === null)),
+export function problemsOf({ database, temporal }: Status) {
+  const found = [
+    ...problemsOfDatabase(database),
+    ...(temporal === null ? [] : problemsOfTemporal(temporal, database.problem === null)),
   ];
+  return found.map(([id, message]) => ({ id, message }));
 }
 
-function* needsOfTemporal(temporal: TemporalStatus, accepting: boolean): Generator<string, void> {
+/** Their sentences alone. */
+export const messagesOf = (status: Status) => problemsOf(status).map(({ message }) => message);
+
+function* problemsOfTemporal(temporal: TemporalStatus, accepting: boolean): Problems {
   if (temporal.problem !== null) {
     const reassures = temporal.away && accepting;
     const reassurance = reassures ? ' Events are still accepted, and delivered once it is back.' : '';
-    yield `${temporal.problem}${reassurance}`;
+    yield ['temporal', `${temporal.problem}${reassurance}`];
   } else if (temporal.workers.length === 0)
-    yield `No worker is polling the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`;
+    yield [
+      'noWorker',
+      `No worker is polling the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`,
+    ];
   else if (temporal.unpolled.length > 0)
-    yield `No worker polls Temporal for ${temporal.unpolled.join(' and ')}: the workers' log says why. Restart them: nothing is lost.`;
+    yield [
+      'unpolled',
+      `No worker polls Temporal for ${temporal.unpolled.join(' and ')}: the workers' log says why. Restart them: nothing is lost.`,
+    ];
 }
 
-function* needsOfDatabase(database: DatabaseStatus): Generator<string, void> {
-  if (database.problem !== null) return yield database.problem;
+function* problemsOfDatabase(database: DatabaseStatus): Problems {
+  if (database.problem !== null) return yield ['database', database.problem];
   const { outbox, overdue, windowsLost, mails, heldUpBy, partitions, clockStep } = database;
-  if (database.diskFull) yield "The database's disk is full: writes fail until there is room.";
+  if (database.diskFull) yield ['diskFull', "The database's disk is full: writes fail until there is room."];
   if (windowsLost > 0)
-    yield `${counted(windowsLost, 'delivery', 'deliveries')} expired in the last day because of a failure of Waybill itself: waybill deliveries list --window-lost names them, and the workers' log the reason.`;
+    yield [
+      'windowsLost',
+      `${counted(windowsLost, 'delivery', 'deliveries')} expired in the last day because of a failure of Waybill itself: waybill deliveries list --window-lost names them, and the workers' log the reason.`,
+    ];
   if (isLate(overdue.attemptSeconds, ATTEMPT_LATE_SECONDS))
-    yield `Temporal does not begin the attempts of its deliveries: the first has been due for ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`;
+    yield [
+      'attemptsLate',
+      `Attempts scheduled in Temporal are not starting; the oldest is overdue by ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`,
+    ];
   for (const waiting of queueClasses) {
     const seconds = overdue.queue[waiting];
     const lastClaimSeconds = overdue.lastClaims[waiting] ?? Number.POSITIVE_INFINITY;
     if (seconds <= QUEUE_LATE_SECONDS || lastClaimSeconds <= QUEUE_LATE_SECONDS) continue;
-    yield `No worker takes the deliveries of the class ${waiting} from the queue, the first due for ${formatTime(seconds * 1_000)}: the workers' log says why. Restart them: nothing is lost.`;
+    yield [
+      'queueLate',
+      `No worker takes the deliveries of the class ${waiting} from the queue, the first due for ${formatTime(seconds * 1_000)}: the workers' log says why. Restart them: nothing is lost.`,
+    ];
   }
   if (isLate(outbox.oldestChangeSeconds, CHANGE_LATE_SECONDS))
-    yield `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`;
+    yield [
+      'changesLate',
+      `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been signaled to Temporal, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`,
+    ];
   if (heldUpBy !== null && heldUpBy.seconds > HELD_UP_LATE_SECONDS)
-    yield `Cursors and recoveries are waiting for ${openTransaction(heldUpBy)}: end it in its program, or run select pg_terminate_backend(${heldUpBy.pid}).`;
+    yield [
+      'cursorsHeldUp',
+      `Cursors and recoveries are waiting for ${openTransaction(heldUpBy)}: end it in its program, or run select pg_terminate_backend(${heldUpBy.pid}).`,
+    ];
   for (const keeper of database.deadRowsKeptBy) {
-    yield `The disk fills because dead rows or old write-ahead log are kept for ${keeperOfDeadRows(keeper)}: ${REMEDIES[keeper.kind]}.`;
+    yield [
+      'deadRowsKept',
+      `The disk fills because dead rows or old write-ahead log are kept for ${keeperOfDeadRows(keeper)}: ${REMEDIES[keeper.kind]}.`,
+    ];
   }
   if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
     const error = mails.lastError === null ? '' : `; ${mails.lastError}`;
-    yield `${counted(mails.pending, 'mail')} to e-shops not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}, to ${eshopText(mails.oldestOf)}${error}: check SMTP_URL and the mail server.`;
+    yield [
+      'mailsLate',
+      `${counted(mails.pending, 'mail')} to e-shops not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}, to ${eshopText(mails.oldestOf)}${error}: check SMTP_URL and the mail server.`,
+    ];
   }
   if (mails.givenUp > 0) {
     const isOne = mails.givenUp === 1;
-    yield `${counted(mails.givenUp, 'mail')} given up in the last day because the mail server refused ${isOne ? 'it' : 'them'}, ${isOne ? '' : 'the last one '}to ${eshopText(mails.givenUpOf)}, which does not know about it: correct its address with waybill eshop update, and ${isOne ? 'it is' : 'they are'} sent again.${isOne ? '' : " The lines of the workers' log with the alarm mailRefused name the others."}`;
+    yield [
+      'mailsRefused',
+      `${counted(mails.givenUp, 'mail')} given up in the last day because the mail server refused ${isOne ? 'it' : 'them'}, ${isOne ? '' : 'the last one '}to ${eshopText(mails.givenUpOf)}, which does not know about it: correct its address with waybill eshop update, and ${isOne ? 'it is' : 'they are'} sent again.${isOne ? '' : " The lines of the workers' log with the alarm mailRefused name the others."}`,
+    ];
   }
   if (clockStep !== null)
-    yield `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`;
+    yield [
+      'clockStep',
+      `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`,
+    ];
   if (partitions.daysAhead < MIN_DAYS_AHEAD)
-    yield `Partitions exist only for the next ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'day')}. Run waybill retention, and check that its schedule is not paused.`;
+    yield [
+      'partitionsEnd',
+      `Partitions exist only for the next ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'day')}. Run waybill retention, and check that its schedule is not paused.`,
+    ];
   if (partitions.outOfRange > 0)
-    yield `${counted(partitions.outOfRange, 'row')} outside all partitions: check the clocks of the machines.`;
+    yield [
+      'outOfRange',
+      `${counted(partitions.outOfRange, 'row')} outside all partitions: check the clocks of the machines.`,
+    ];
 }
 
 /** "e-shop 7 (Tea Ltd)" */

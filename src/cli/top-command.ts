@@ -11,7 +11,15 @@ import { untilInterrupted } from '../lib/shutdown.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { askDatabase, askTemporal, needsOf, readStorage, type Status, statusProblem } from './status.ts';
+import {
+  askDatabase,
+  askTemporal,
+  messagesOf,
+  problemsOf,
+  readStorage,
+  type Status,
+  statusProblem,
+} from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Clears the terminal from its first line on. */
@@ -25,7 +33,7 @@ function frame(overview: Overview): string {
     ...databaseRows(database),
     ...(temporal === null ? [['Temporal', 'waiting for a response'] as const] : temporalRows(temporal)),
   ];
-  return [pairs(rows), ...needsOf(overview)].join('\n');
+  return [pairs(rows), ...messagesOf(overview)].join('\n');
 }
 
 export function topCommand(command: Command, { env, print }: CommandContext): void {
@@ -37,7 +45,10 @@ export function topCommand(command: Command, { env, print }: CommandContext): vo
     const settings = readSettings(env);
     const clear = process.stdout.isTTY ? CLEAR : '';
     const show = (overview: Overview) => {
-      if (json) return print(JSON.stringify({ ...overview, needs: needsOf(overview) }));
+      if (json)
+        return print(
+          JSON.stringify({ ...overview, needs: messagesOf(overview), problems: problemsOf(overview) }),
+        );
       process.stdout.write(clear);
       print(frame(overview));
     };

@@ -48,7 +48,7 @@ export type NamedCount = readonly [name: string, value: string, path: string | n
 
 export interface InstallationStatus {
   /** Problems that need attention, in one sentence each. */
-  readonly needs: readonly string[];
+  readonly problems: readonly string[];
   /** Their paths are below that of all e-shops. */
   readonly counts: readonly NamedCount[];
   /** Everything shown by `waybill status` and `waybill top`. */

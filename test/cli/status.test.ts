@@ -24,7 +24,7 @@ const noWorker = (taskQueue: string) =>
   `No worker is polling the task queue ${taskQueue} of the namespace default: start a process with ROLE=worker or ROLE=all.`;
 
 it('status reports an empty queue, and what a database without an instance needs', async () => {
-  const { database, temporal, needs, error } = await status();
+  const { database, temporal, needs, problems, error } = await status();
   expect(database).toMatchObject({
     problem: null,
     version: expect.stringMatching(/^\d+/),
@@ -61,6 +61,7 @@ it('status reports an empty queue, and what a database without an instance needs
     paused: { count: 0, example: null },
   });
   expect(needs).toContain(noWorker(stack.taskQueue));
+  expect(problems).toContainEqual({ id: 'noWorker', message: noWorker(stack.taskQueue) });
   expect(error).toBe(needs.join('\n'));
 });
 
@@ -117,7 +118,9 @@ it('status reports overdue work, unless a worker has asked for its class lately'
     expect.stringMatching(
       /^No worker takes the deliveries of the class fresh from the queue, the first due for 10 min/,
     ),
-    expect.stringMatching(/^1 change of webhooks or pre-orders has not been passed on, the oldest for 5 min/),
+    expect.stringMatching(
+      /^1 change of webhooks or pre-orders has not been signaled to Temporal, the oldest for 5 min/,
+    ),
   ];
   const rest = [late[1], noWorker(stack.taskQueue)];
   expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);

@@ -28,7 +28,7 @@ beforeEach(() => {
       publicUrl: null,
       operator: {
         installation: async () => ({
-          needs: ['No worker is polling the task queue.'],
+          problems: ['No worker is polling the task queue.'],
           rows: [['Queue', 'empty']],
           counts: [],
         }),

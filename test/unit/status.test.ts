@@ -1,4 +1,6 @@
 /** The conditions of an instance that need an operator: nothing up to each limit, a sentence beyond it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   ATTEMPT_LATE_SECONDS,
@@ -6,7 +8,8 @@ import {
   type DatabaseStatus,
   MAIL_LATE_SECONDS,
   MIN_DAYS_AHEAD,
-  needsOf,
+  messagesOf,
+  problemIds,
   QUEUE_LATE_SECONDS,
   type Status,
   type TemporalStatus,
@@ -77,7 +80,7 @@ const temporal: TemporalStatus = {
   paused: { count: 0, example: null },
 };
 const needs = (change: Partial<Working>, other: Partial<Status> = {}) =>
-  needsOf({ database: { ...database, ...change }, temporal, ...other });
+  messagesOf({ database: { ...database, ...change }, temporal, ...other });
 const outbox = (change: Partial<Working['outbox']>) => needs({ outbox: { ...database.outbox, ...change } });
 
 describe('nothing needs attention', () => {
@@ -108,7 +111,7 @@ describe('an operator is needed', () => {
     const { overdue } = database;
     expect(needs({ overdue: { ...overdue, attemptSeconds: ATTEMPT_LATE_SECONDS } })).toEqual([]);
     expect(needs({ overdue: { ...overdue, attemptSeconds: 301 } })).toEqual([
-      'Temporal does not begin the attempts of its deliveries: the first has been due for 5 min 1 s. Check that workers are polling; their log says why they fail.',
+      'Attempts scheduled in Temporal are not starting; the oldest is overdue by 5 min 1 s. Check that workers are polling; their log says why they fail.',
     ]);
   });
 
@@ -135,7 +138,7 @@ describe('an operator is needed', () => {
 
   it('if changes are not signaled', () => {
     expect(outbox({ changes: 1, oldestChangeSeconds: 61 })).toEqual([
-      "1 change of webhooks or pre-orders has not been passed on, the oldest for 1 min 1 s. See the workers' log for the reason.",
+      "1 change of webhooks or pre-orders has not been signaled to Temporal, the oldest for 1 min 1 s. See the workers' log for the reason.",
     ]);
   });
 
@@ -177,7 +180,7 @@ describe('an operator is needed', () => {
     expect(needs({}, { temporal: away })).toEqual([
       'Temporal at 127.0.0.1:7233 cannot be reached. Events are still accepted, and delivered once it is back.',
     ]);
-    expect(needsOf({ database: { problem: 'The database is unavailable.' }, temporal: away })).toEqual([
+    expect(messagesOf({ database: { problem: 'The database is unavailable.' }, temporal: away })).toEqual([
       'The database is unavailable.',
       'Temporal at 127.0.0.1:7233 cannot be reached.',
     ]);
@@ -303,4 +306,13 @@ it('values of several keys are remembered apart', async () => {
   const reads: string[] = [];
   const read = remembered(60_000, async (key: string) => reads.push(key), String);
   expect([await read('a'), await read('b'), await read('a')]).toEqual([1, 2, 1]);
+});
+
+it('the handbook explains each problem by its id', () => {
+  const chapter = readFileSync(join(import.meta.dirname, '../../docs/handbook/daily-work.md'), 'utf8');
+  const [, table = ''] = chapter.split('| `id` | when |');
+  const explained = [...table.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(([, ids = '']) =>
+    ids.match(/\w+/g),
+  );
+  expect(explained.sort()).toEqual([...problemIds].sort());
 });

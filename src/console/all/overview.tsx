@@ -82,16 +82,16 @@ function Eshops({ webhooks }: { webhooks: readonly Shown[] }) {
 }
 
 /** The installation itself, as in `waybill status`: what matters, above the e-shops. */
-function Installation({ needs, counts }: InstallationStatus) {
+function Installation({ problems, counts }: InstallationStatus) {
   return (
     <>
-      {needs.length === 0 ? (
+      {problems.length === 0 ? (
         <p class="note good">The installation itself is healthy.</p>
       ) : (
         <section class="note bad" aria-label="Needs attention">
           <ul class="stack">
-            {needs.map((need) => (
-              <li>{need}</li>
+            {problems.map((problem) => (
+              <li>{problem}</li>
             ))}
           </ul>
         </section>

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { askDatabase, needsOf } from '../../../src/cli/status.ts';
+import { askDatabase, messagesOf } from '../../../src/cli/status.ts';
 import { databaseRows, statusTable } from '../../../src/cli/status-command.ts';
 import { createPool, type Pool } from '../../../src/db/connection/pool.ts';
 import {
@@ -110,12 +110,12 @@ describe('an open transaction', () => {
     const status = await askDatabase(sql);
     expect(databaseRows(status)).toContainEqual(['Cursors', `wait for ${named}`]);
     expect(statusTable({ database: status, temporal: null })).toContain(`its end waits for ${named}.`);
-    expect(needsOf({ database: status, temporal: null })).toEqual([]);
+    expect(messagesOf({ database: status, temporal: null })).toEqual([]);
     const late = {
       ...status,
       heldUpBy: { ...(holdUp ?? { pid, application: null, since: null }), seconds: 301 },
     };
-    expect(needsOf({ database: late, temporal: null })).toEqual([
+    expect(messagesOf({ database: late, temporal: null })).toEqual([
       `Cursors and recoveries are waiting for ${named}: end it in its program, or run select pg_terminate_backend(${pid}).`,
     ]);
 
@@ -199,7 +199,7 @@ describe('vacuum blockers', () => {
         `^dead rows or old log kept for database process ${pid} \\(legacy import\\), whose transaction has been open since `,
       ),
     ]);
-    expect(needsOf({ database: status, temporal: null })).toEqual([
+    expect(messagesOf({ database: status, temporal: null })).toEqual([
       expect.stringMatching(
         `^The disk fills because .* database process ${pid} .*: end it in its program\\.$`,
       ),
