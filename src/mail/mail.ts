@@ -57,22 +57,11 @@ const STEPS: Readonly<Record<string, string>> = {
   EDNS: 'has no address',
   ECONNECTION: 'closed the connection',
   ETIMEDOUT: 'did not answer in time',
-  ESOCKET: 'cannot be reached',
+  ESOCKET: 'cannot be reached, or has a TLS certificate that is not accepted',
 };
 
 /** The steps at which a reply is about the mail. At others it is about us: the sender is the same for all mails. */
 const ABOUT_THE_MAIL: ReadonlySet<string> = new Set(['EENVELOPE RCPT TO', 'EENVELOPE DATA', 'EMESSAGE DATA']);
-
-/** A certificate that is not accepted has no code of its own left, only the words of OpenSSL and Node. */
-const CERTIFICATES: readonly (readonly [pattern: RegExp, problem: string])[] = [
-  [/^certificate has expired$/, 'has a TLS certificate that has expired'],
-  [/^certificate is not yet valid$/, 'has a TLS certificate that is not valid yet'],
-  [/^Hostname\/IP does not match/, 'has a TLS certificate for another name'],
-  [
-    /^self-signed certificate|^unable to (?:verify|get)/,
-    'has a TLS certificate that is not from a trusted authority',
-  ],
-];
 
 /** Uses codes and fixed words only: the reply of a mail server may quote addresses. */
 export function mailErrorFrom(error: unknown): MailError {
@@ -83,10 +72,8 @@ export function mailErrorFrom(error: unknown): MailError {
   const detail = responseCode === null ? code : `${code}, ${responseCode}`;
   // 503 (bad sequence of commands) is not permanent: it is about the conversation, not the mail.
   const refused = ABOUT_THE_MAIL.has(step) && propertyOf(error, 'permanent') === true;
-  const message = error instanceof Error ? error.message : '';
-  const certificate = CERTIFICATES.find(([pattern]) => pattern.test(message))?.[1];
   return new MailError(
-    `the mail server ${certificate ?? STEPS[step] ?? STEPS[code] ?? 'did not accept the mail'} (${detail})`,
+    `the mail server ${STEPS[step] ?? STEPS[code] ?? 'did not accept the mail'} (${detail})`,
     responseCode,
     refused,
   );

@@ -92,7 +92,9 @@ test('the error of an unavailable mail server hides its URL', async () => {
     .catch((reason: unknown) => reason);
 
   expect(error).toBeInstanceOf(MailError);
-  expect(String(error)).toBe('MailError: the mail server cannot be reached (ESOCKET)');
+  expect(String(error)).toBe(
+    'MailError: the mail server cannot be reached, or has a TLS certificate that is not accepted (ESOCKET)',
+  );
 });
 
 test('without a mail server, mails become files that sort by time and can be opened', async () => {
