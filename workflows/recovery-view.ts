@@ -3,7 +3,7 @@ import { counted } from '../src/domain/text.ts';
 import { literal } from './markdown.ts';
 import type { RecoverWebhookInput, RecoveryProgress } from './recovery-types.ts';
 
-/** A recovery in one line: "recovery of 20000 events → webhook 7". */
+/** A recovery in one line: "recovery of 20,000 events → webhook 7". */
 export function recoveryTitle({
   found,
   webhookId,

@@ -26,9 +26,9 @@ export function article(noun: string): string {
   return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
-/** "1 attempt", "2 attempts", "1 delivery", "2 deliveries". */
+/** "1 attempt", "2 attempts", "1 delivery", "2,000 deliveries". */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : plural}`;
+  return `${count.toLocaleString('en-US')} ${count === 1 ? noun : plural}`;
 }
 
 /** One header per line, as on the wire. */
