@@ -22,7 +22,7 @@ function Row({ kind: { entry, summaryFields }, item }: { kind: Kind; item: Item 
       <p class="more">
         {summaryFields.flatMap((field) => {
           const value = plain(item[field]);
-          return value === null || value === '' ? [] : [<span>{value}</span>];
+          return value === null ? [] : [<span>{value}</span>];
         })}
       </p>
       <p class="end">
