@@ -141,7 +141,10 @@ export async function serveOperatorConsole(
       );
       const server = await listen(pages, '127.0.0.1', port, { variable: '--port' });
       own.addUrl(server.url, 80);
-      const takeBack = await registerConsole(dataDirAt(settings.DATA_DIR), Number(new URL(server.url).port));
+      const unregister = await registerConsole(
+        dataDirAt(settings.DATA_DIR),
+        Number(new URL(server.url).port),
+      );
       try {
         print(`Open this link in a browser on this machine; it works once: ${server.url}${path}`);
         print(`Actions on deliveries are recorded under the name ${by}. Press Ctrl-C to stop.`);
@@ -149,7 +152,7 @@ export async function serveOperatorConsole(
         throw signal.reason;
       } finally {
         await server.close();
-        await takeBack();
+        await unregister();
         await sender.close();
         await requester?.close();
       }

@@ -96,17 +96,17 @@ export function databaseRows(database: DatabaseStatus): Row[] {
   };
   const pending = { undelivered: outbox.undelivered, delivered: outbox.delivered };
   const never = outbox.withoutWorkflow === 0 ? '' : `; ${outbox.withoutWorkflow} delivered without one`;
-  const behindNone = overdue.stuck.length === 0 ? '' : `; ${overdue.stuck.length} behind none`;
+  const unblocked = overdue.stuck.length === 0 ? '' : `; ${overdue.stuck.length} blocked by nothing`;
   const held = open.held === 0 ? 'none' : `${open.held}, to ${counted(open.holdingWebhooks, 'webhook')}`;
   return [
     ['Database', `PostgreSQL ${database.version}, ${size(database.bytes)}`],
     ['Queue', `${parts(waiting, 'empty')}${since(outbox.oldestSeconds)}`],
     ['Workflows', `${parts(pending, 'none')} to start${never}`],
     [
-      'In order',
+      'Ordering',
       outbox.blocked === 0
         ? 'nothing waits'
-        : `${outbox.blocked} waiting, of ${counted(outbox.blockedRecords, 'record')}${since(outbox.blockedSeconds)}${behindNone}`,
+        : `${outbox.blocked} waiting, of ${counted(outbox.blockedRecords, 'record')}${since(outbox.blockedSeconds)}${unblocked}`,
     ],
     [
       'Changes',

@@ -31,7 +31,7 @@ import { eshopText } from './status.ts';
  * Describes the webhook with a number, so that a wrong number is noticed; without the query, which may hold a secret.
  * @throws UserError if there is none
  */
-async function concerned(sql: Sql, id: number) {
+async function describeWebhook(sql: Sql, id: number) {
   const [webhook] = await listAllWebhooks(sql, { id }, 1);
   if (webhook === undefined) throw noSuchWebhook(id);
   const { eshopId, active } = webhook;
@@ -48,14 +48,14 @@ async function activate(
   id: number,
   { print, json }: Pick<CommandContext, 'print'> & { json: boolean },
 ) {
-  const { name, facts } = await concerned(sql, id);
+  const { name, facts } = await describeWebhook(sql, id);
   const switched = await setActive(sql, facts.eshopId, id, true);
   if (switched === null) throw noSuchWebhook(id);
   const { changed } = switched;
-  const said = changed
+  const message = changed
     ? `${name} is active. Its open deliveries resume: ${facts.openDeliveries}.`
     : `${name} is already active. Nothing was changed.`;
-  print(json ? JSON.stringify({ ...facts, active: true, changed }) : said);
+  print(json ? JSON.stringify({ ...facts, active: true, changed }) : message);
 }
 
 /** Adds `activate`. As in the API, the change reaches open deliveries. A wrong number stops no other webhook. */
@@ -87,7 +87,7 @@ const deactivateOptions = v.object({
 export function addDeactivate(command: Command, { env, print }: CommandContext): void {
   runs(command, deactivateOptions, async ({ id, json, dryRun, yes }) => {
     await withDatabase(readSettings(env), async (sql) => {
-      const { name, active, facts } = await concerned(sql, id);
+      const { name, active, facts } = await describeWebhook(sql, id);
       if (active && !dryRun && !yes && facts.openDeliveries > MAX_UNASKED_DELIVERIES)
         throw new UserError(
           `${name} has ${facts.openDeliveries} open deliveries, whose time limit goes on while it is inactive. Use --yes to deactivate it.`,
@@ -133,7 +133,7 @@ function notPaused(error: unknown) {
 export function addPause(command: Command, { env, print }: CommandContext): void {
   runs(command, pauseOptions, async ({ id, until = null, json }) => {
     await withDatabase(readSettings(env), async (sql) => {
-      const { name, facts } = await concerned(sql, id);
+      const { name, facts } = await describeWebhook(sql, id);
       const paused = await pauseWebhook(sql, facts.eshopId, id, until).catch(refusePause);
       const end = paused?.pausedUntil ?? null;
       if (end === null) throw noSuchWebhook(id);
@@ -149,7 +149,7 @@ export function addPause(command: Command, { env, print }: CommandContext): void
 export function addResume(command: Command, { env, print }: CommandContext): void {
   runs(command, oneWebhook, async ({ id, json }) => {
     await withDatabase(readSettings(env), async (sql) => {
-      const { name, facts } = await concerned(sql, id);
+      const { name, facts } = await describeWebhook(sql, id);
       const resumed = await resumeWebhook(sql, facts.eshopId, id).catch(notPaused);
       if (resumed === null) throw noSuchWebhook(id);
       const { changed } = resumed;
