@@ -1,6 +1,10 @@
 /** Processes that die or freeze: each part alone, several, all. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jitteredWait } from '../../src/domain/retry-policy.ts';
+import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
 import type { InjectionPoint } from '../injection-point.ts';
+import { policyOf } from '../policies.ts';
 import type { Part } from '../stack/part.ts';
 import type { Stack } from '../stack/stack.ts';
 
@@ -55,4 +59,45 @@ export function frozen(name: Name): Fault {
   };
 }
 
-export const killFaults: readonly Fault[] = [...allNames.map(killed), ...allNames.map(frozen)];
+/** The first and the last attempt before whose successor the worker is frozen. */
+const FROZEN_AFTER = { first: 14, last: 18 } as const;
+/**
+ * How late each of the following attempts comes, in milliseconds. Less: all of it fits into the room of the window.
+ * More: the window is over before the last attempt.
+ */
+const EACH_LATE_MS = 2_600;
+/** The result of an attempt is recorded by then, in milliseconds. */
+const RECORDED_MS = 200;
+
+/** Several outages of one delivery: only all delays together leave too little time for the waits as planned. */
+const frozenAgainAndAgain: Fault = {
+  group: 'kill',
+  name: 'worker frozen before five attempts in a row',
+  policies: ['tight'],
+  injectionPoints: [FROZEN_AFTER.first],
+  async inject({ stack, receivers, logbook }) {
+    const policy = policyOf('tight');
+    const failing = receivers.all.find(({ kind }) => kind === 'failing');
+    for (let number: number = FROZEN_AFTER.first; number <= FROZEN_AFTER.last; number += 1) {
+      const answered = () =>
+        failing?.arrivals.find((each) => each.number === number && Number.isFinite(each.endedAt));
+      const arrival = await until('the next attempt', async () => answered(), policy.windowMs).catch(
+        () => null,
+      );
+      // The checker knows whether it should have come.
+      if (arrival === null) return;
+      await sleep(RECORDED_MS);
+      const from = Date.now();
+      stack.worker.freeze();
+      await sleep(jitteredWait(policy, arrival.deliveryId, number) + EACH_LATE_MS - RECORDED_MS);
+      stack.worker.thaw();
+      logbook.outages.push({ from, to: Date.now() });
+    }
+  },
+};
+
+export const killFaults: readonly Fault[] = [
+  ...allNames.map(killed),
+  ...allNames.map(frozen),
+  frozenAgainAndAgain,
+];
