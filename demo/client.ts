@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import type { EshopCredentials } from '../src/app/accounts.ts';
 import type { Role } from '../src/domain/role.ts';
-import { eitherSignal } from '../src/lib/either-signal.ts';
 import { UserError } from '../src/lib/user-error.ts';
 
 /** The time limit for one answer, in milliseconds. */
@@ -45,7 +44,6 @@ export function createClient(url: string, credentials: DemoCredentials): Client 
   async function call(request: Omit<ApiRequest, 'by'>, token: string | null, signal?: AbortSignal) {
     const { method, path, body } = request;
     const timeout = AbortSignal.timeout(PATIENCE_MS);
-    const either = eitherSignal(signal === undefined ? [timeout] : [timeout, signal]);
     const response = await fetch(`${base}${path}`, {
       method,
       headers: {
@@ -54,9 +52,8 @@ export function createClient(url: string, credentials: DemoCredentials): Client 
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: either.signal,
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     }).catch((error: unknown) => {
-      either.release();
       signal?.throwIfAborted();
       throw new UserError(
         timeout.aborted
@@ -65,7 +62,6 @@ export function createClient(url: string, credentials: DemoCredentials): Client 
       );
     });
     const answer = v.safeParse(answerSchema, await response.json().catch(() => undefined));
-    either.release();
     signal?.throwIfAborted();
     if (!answer.success)
       throw new UserError(`${base} is not a Waybill: ${method} ${path} did not return the expected JSON.`);

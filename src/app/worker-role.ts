@@ -14,7 +14,6 @@ import { createLimits, type Limits } from '../concurrency/limits.ts';
 import { type SchedulerOptions, settingsFor } from '../concurrency/settings.ts';
 import { createStarts } from '../concurrency/starts.ts';
 import { createBackoff } from '../lib/backoff.ts';
-import { eitherSignal } from '../lib/either-signal.ts';
 import { UserError } from '../lib/user-error.ts';
 import { aborted, waitOrStop } from '../lib/wait-or-stop.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
@@ -136,10 +135,9 @@ export async function startWorker(options: WorkerOptions) {
       const renewal = new AbortController();
       const replaced = new AbortController();
       let failed = false;
-      const until = eitherSignal([stopping.signal, replaced.signal]);
       const current = runSession(sessionDeps, {
         renewal: renewal.signal,
-        until: until.signal,
+        until: AbortSignal.any([stopping.signal, replaced.signal]),
         onReady() {
           backoff.reset();
           // Not before: Temporal may be unavailable again, for long.
@@ -157,7 +155,7 @@ export async function startWorker(options: WorkerOptions) {
           failed = true;
           renewal.abort(reason);
         },
-      }).finally(until.release);
+      });
       try {
         await Promise.race([current, aborted(renewal.signal)]);
         if (!renewal.signal.aborted) continue;
@@ -173,8 +171,7 @@ export async function startWorker(options: WorkerOptions) {
         if (endRelaying === null) {
           const alone = new AbortController();
           endRelaying = () => alone.abort();
-          const over = eitherSignal([stopping.signal, alone.signal]);
-          drain(runQueueAlone(sessionDeps, over.signal).finally(over.release));
+          drain(runQueueAlone(sessionDeps, AbortSignal.any([stopping.signal, alone.signal])));
         }
         onReady();
         const retryInMs = backoff.next();
