@@ -15,6 +15,7 @@ import {
   findDelivery,
 } from '../db/deliveries/delivery-log.ts';
 import { deliveryStates, isOpen } from '../domain/delivery-state.ts';
+import { briefDuration } from '../domain/duration.ts';
 import { attribution, heldBy, type OperatorAction } from '../domain/operator-action.ts';
 import { pauseAttribution, type TemporalPause } from '../domain/operator-pause.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
@@ -27,7 +28,6 @@ import { addActions } from './action-commands.ts';
 import { minute, pairs, second, table } from './layout.ts';
 import { uiUrlOf, withDatabase } from './open-database.ts';
 import { idOf, limitNote, listOptions, nonEmptyText, time, webhookNumber } from './options.ts';
-import { briefTime } from './policy-table.ts';
 
 const state = v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`);
 const status = v.pipe(
@@ -77,7 +77,7 @@ function stateOf({ state, attemptsMade }: OperatorsDelivery, policy: RetryPolicy
 function timeUntil(planned: Date | null, now: Date): string {
   if (planned === null) return '';
   const ms = planned.getTime() - now.getTime();
-  return ms <= 0 ? 'due' : briefTime(ms);
+  return ms <= 0 ? 'due' : briefDuration(ms);
 }
 
 /** The error of its last attempt, beginning with the HTTP status if there was one; empty before the first. */

@@ -8,6 +8,7 @@ import { operatorAuthenticator } from '../console/operator/authenticator.tsx';
 import type { Pool } from '../db/connection/pool.ts';
 import { readFlow } from '../db/overview.ts';
 import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
+import { duration } from '../domain/duration.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { registerConsole } from '../embedded/operator-consoles.ts';
 import { listen } from '../http/http-server.ts';
@@ -21,7 +22,6 @@ import { createUiLinks } from '../temporal/ui-links.ts';
 import { control } from './control-recovery.ts';
 import { instanceOf, uiUrlOf, withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
-import { formatTime } from './policy-table.ts';
 import { recoveryRecord } from './recovery-record.ts';
 import type { TemporalStatus } from './status.ts';
 import { askDatabase, askTemporal, messagesOf, readStorage, statusProblem } from './status.ts';
@@ -49,7 +49,7 @@ async function readInstallation(
   const { outbox, open, failing, recoveries } = database;
   const { fresh, bulk, recovered, retry, undelivered, oldestSeconds } = outbox;
   const { pending, retrying, held } = open;
-  const oldest = oldestSeconds === null ? '' : `, the oldest for ${formatTime(oldestSeconds * 1_000)}`;
+  const oldest = oldestSeconds === null ? '' : `, the oldest for ${duration(oldestSeconds * 1_000)}`;
   const underWay = recoveries.length;
   const workers = temporal.problem === null ? temporal.workers.length : null;
   return {

@@ -5,6 +5,7 @@ import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Pool } from '../db/connection/pool.ts';
 import { beginRecovery, countRecovery, measuredPace } from '../db/recoveries/recoveries.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
+import { duration } from '../domain/duration.ts';
 import {
   estimatedDurationMs,
   lostSince,
@@ -20,7 +21,6 @@ import { watchRecovery } from './control-recovery.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { noSuchWebhook, separated, time, webhookNumber } from './options.ts';
-import { formatTime } from './policy-table.ts';
 
 const INCLUDE_MESSAGE = `--include must be some of ${recoverable.join(', ')}, separated by commas.`;
 const since = (name: string) =>
@@ -90,7 +90,7 @@ type Answer = Awaited<ReturnType<typeof recover>>;
 function extent({ found, estimatedDurationMs: ms }: Answer): string {
   const { count, firstAt, lastAt } = found;
   const span = firstAt === null || lastAt === null ? '' : `, from ${minute(firstAt)} to ${minute(lastAt)}`;
-  return `${counted(count, 'event')}${span}${count === 0 ? '' : `, in about ${formatTime(ms)}`}`;
+  return `${counted(count, 'event')}${span}${count === 0 ? '' : `, in about ${duration(ms)}`}`;
 }
 
 function record(webhookId: number, { found, kind, since, include, ...answer }: Answer) {

@@ -6,6 +6,7 @@ import type { NoticesOverview } from '../db/notices/overview.ts';
 import { queueClasses } from '../db/overdue.ts';
 import type { FlowOverview } from '../db/overview.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
+import { duration } from '../domain/duration.ts';
 import { pauseAttribution } from '../domain/operator-pause.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted, oneLine } from '../domain/text.ts';
@@ -13,7 +14,6 @@ import { type CommandContext, noOptions, runs } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { PausedWorkflows } from '../temporal/paused.ts';
 import { minute, pairs } from './layout.ts';
-import { formatTime } from './policy-table.ts';
 import { recoveryCounts } from './recovery-record.ts';
 import {
   type DatabaseStatus,
@@ -42,7 +42,7 @@ const MIB = 2 ** 20;
 const size = (bytes: number) =>
   bytes < 1024 * MIB ? `${Math.round(bytes / MIB)} MiB` : `${(bytes / (1024 * MIB)).toFixed(1)} GiB`;
 const since = (seconds: number | null) =>
-  seconds === null ? '' : `, the oldest for ${formatTime(seconds * 1_000)}`;
+  seconds === null ? '' : `, the oldest for ${duration(seconds * 1_000)}`;
 /** "12 fresh, 3 retries"; zeros are left out. */
 const parts = (counts: Readonly<Record<string, number>>, none: string) => {
   const present = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));
@@ -120,7 +120,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
       overdueClasses.length === 0
         ? 'no attempt'
         : overdueClasses
-            .map(([what, seconds]) => `${what}, for ${formatTime(Math.floor(seconds) * 1_000)}`)
+            .map(([what, seconds]) => `${what}, for ${duration(Math.floor(seconds) * 1_000)}`)
             .join('; '),
     ],
     ['Held', held],
@@ -150,9 +150,7 @@ export function flowRows(flow: FlowOverview): Row[] {
   const { seconds, events, deliveries, delivered, failing, p50Ms, p95Ms } = flow;
   const each = (count: number) => `${(count / seconds).toFixed(1)}/s`;
   const times =
-    p50Ms === null || p95Ms === null
-      ? ''
-      : `, half within ${formatTime(p50Ms)}, 95% within ${formatTime(p95Ms)}`;
+    p50Ms === null || p95Ms === null ? '' : `, half within ${duration(p50Ms)}, 95% within ${duration(p95Ms)}`;
   return [
     ['Events', `${each(events)} in the last ${seconds} s`],
     ['Deliveries', `${each(deliveries)}: ${delivered} delivered${times}, ${failing} failing`],

@@ -15,12 +15,12 @@ import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countOutOfRange, readPartitions } from '../db/retention/partitions.ts';
 import { mailFolder } from '../db/settings.ts';
 import { keeperOfDeadRows, openTransaction } from '../domain/database-session.ts';
+import { duration } from '../domain/duration.ts';
 import { counted, oneLine } from '../domain/text.ts';
 import { isDatabaseError } from '../lib/database-away.ts';
 import { reasonOf, UserError } from '../lib/user-error.ts';
 import type { TemporalTarget } from '../temporal/target.ts';
 import { instanceOf, withDatabase } from './open-database.ts';
-import { formatTime } from './policy-table.ts';
 import { recoveryStatus } from './recovery-record.ts';
 
 /** The state of the database; only the `problem` if it cannot be used. */
@@ -125,7 +125,7 @@ function* problemsOfDatabase(database: DatabaseStatus): Problems {
   if (isLate(overdue.attemptSeconds, ATTEMPT_LATE_SECONDS))
     yield [
       'attemptsLate',
-      `Attempts scheduled in Temporal are not starting; the oldest is overdue by ${formatTime(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`,
+      `Attempts scheduled in Temporal are not starting; the oldest is overdue by ${duration(overdue.attemptSeconds * 1_000)}. Check that workers are polling; their log says why they fail.`,
     ];
   for (const waiting of queueClasses) {
     const seconds = overdue.queue[waiting];
@@ -133,13 +133,13 @@ function* problemsOfDatabase(database: DatabaseStatus): Problems {
     if (seconds <= QUEUE_LATE_SECONDS || lastClaimSeconds <= QUEUE_LATE_SECONDS) continue;
     yield [
       'queueLate',
-      `No worker takes the deliveries of the class ${waiting} from the queue, the first due for ${formatTime(seconds * 1_000)}: the workers' log says why. Restart them: nothing is lost.`,
+      `No worker takes the deliveries of the class ${waiting} from the queue, the first due for ${duration(seconds * 1_000)}: the workers' log says why. Restart them: nothing is lost.`,
     ];
   }
   if (isLate(outbox.oldestChangeSeconds, CHANGE_LATE_SECONDS))
     yield [
       'changesLate',
-      `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been signaled to Temporal, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`,
+      `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been signaled to Temporal, the oldest for ${duration(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`,
     ];
   if (heldUpBy !== null && heldUpBy.seconds > HELD_UP_LATE_SECONDS)
     yield [
@@ -156,7 +156,7 @@ function* problemsOfDatabase(database: DatabaseStatus): Problems {
     const error = mails.lastError === null ? '' : `; ${mails.lastError}`;
     yield [
       'mailsLate',
-      `${counted(mails.pending, 'mail')} to e-shops not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}, to ${eshopText(mails.oldestOf)}${error}: check SMTP_URL and the mail server.`,
+      `${counted(mails.pending, 'mail')} to e-shops not sent, the oldest waiting for ${duration(mails.oldestSeconds * 1_000)}, to ${eshopText(mails.oldestOf)}${error}: check SMTP_URL and the mail server.`,
     ];
   }
   if (mails.givenUp > 0) {
@@ -169,7 +169,7 @@ function* problemsOfDatabase(database: DatabaseStatus): Problems {
   if (clockStep !== null)
     yield [
       'clockStep',
-      `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${formatTime(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`,
+      `The clock of the database was set ${clockStep.ms < 0 ? 'back' : 'ahead'} by ${duration(Math.abs(clockStep.ms))}, noticed at ${clockStep.at.toISOString()}: check its time synchronization.`,
     ];
   if (partitions.daysAhead < MIN_DAYS_AHEAD)
     yield [

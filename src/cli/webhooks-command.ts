@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { listAllWebhooks, type OperatorsWebhook } from '../db/webhooks/all-webhooks.ts';
+import { duration } from '../domain/duration.ts';
 import { shortTypes } from '../domain/event-types.ts';
 import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
@@ -16,7 +17,6 @@ import { addCreate } from './create-webhook.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { limitNote, listOptions, noSuchWebhook, oneWebhook } from './options.ts';
-import { formatTime } from './policy-table.ts';
 import { addActivate, addDeactivate, addPause, addResume, addTest } from './switch-webhook.ts';
 
 const webhookFilters = v.pipe(
@@ -52,7 +52,7 @@ function failingSince({ incidentSince, incidentFailures }: OperatorsWebhook): st
 
 /** How long its oldest due delivery has waited; null if none is due. */
 function waitOf({ oldestWaitSeconds: seconds }: OperatorsWebhook): string | null {
-  return seconds === null ? null : formatTime(seconds * 1_000);
+  return seconds === null ? null : duration(seconds * 1_000);
 }
 
 function listTable(webhooks: readonly OperatorsWebhook[]): string {

@@ -1,29 +1,6 @@
 /** Times and durations for people. */
-import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { briefDuration } from '../domain/duration.ts';
 import { useViewer } from './viewer.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-/** "3 min", "2 h", "5 d": the largest whole unit. */
-export function span(ms: number): string {
-  if (ms < MINUTE) return `${Math.max(0, Math.round(ms / SECOND))} s`;
-  if (ms < HOUR) return `${Math.round(ms / MINUTE)} min`;
-  if (ms < 2 * DAY) return `${Math.round(ms / HOUR)} h`;
-  return `${Math.round(ms / DAY)} d`;
-}
-
-/** The window of a delivery: "48 h"; below an hour "15 min". */
-export function windowText({ windowMs }: RetryPolicy): string {
-  return windowMs < HOUR ? span(windowMs) : `${Number((windowMs / HOUR).toFixed(1))} h`;
-}
-
-/** "212 ms", "3.4 s" */
-export function duration(ms: number): string {
-  return ms < SECOND ? `${Math.round(ms)} ms` : `${(ms / SECOND).toFixed(1)} s`;
-}
 
 /** As in `localTimes` of console.js. */
 const SHORT = {
@@ -60,7 +37,7 @@ export function Time({ at }: { at: string }) {
 /** How long ago, or how soon; the full time is its title. */
 export function Ago({ at }: { at: string }) {
   const ms = useViewer().now.getTime() - new Date(at).getTime();
-  const text = ms >= 0 ? `${span(ms)} ago` : `in ${span(-ms)}`;
+  const text = ms >= 0 ? `${briefDuration(ms)} ago` : `in ${briefDuration(-ms)}`;
   return (
     <time datetime={at} title={written(at)}>
       {text}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { briefTime, formatTime, policyTable } from '../../src/cli/policy-table.ts';
+import { policyTable } from '../../src/cli/policy-table.ts';
+import { briefDuration, duration } from '../../src/domain/duration.ts';
 import { defaultRetryPolicy, waits } from '../../src/domain/retry-policy.ts';
 
 it.each([
@@ -12,7 +13,7 @@ it.each([
   [55_422_851, '15 h 24 min'],
   [172_800_000, '48 h'],
 ])('%d ms is written %s', (ms, text) => {
-  expect(formatTime(ms)).toBe(text);
+  expect(duration(ms)).toBe(text);
 });
 
 it.each([
@@ -20,8 +21,9 @@ it.each([
   [37_500, '38 s'],
   [126_563, '2 min'],
   [55_422_851, '15 h'],
+  [259_200_000, '3 d'],
 ])('%d ms is written %s in a narrow column', (ms, text) => {
-  expect(briefTime(ms)).toBe(text);
+  expect(briefDuration(ms)).toBe(text);
 });
 
 describe('the table of the default policy', () => {

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { recordOf } from '../../api/webhooks/record.ts';
 import { listAllWebhooks, openByState } from '../../db/webhooks/all-webhooks.ts';
+import { briefDuration } from '../../domain/duration.ts';
 import { eventTypeNames, shortTypes } from '../../domain/event-types.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
@@ -11,7 +12,6 @@ import { Filters } from '../filters.tsx';
 import { Page, respond } from '../layout.tsx';
 import { Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
-import { span } from '../times.tsx';
 import { Health } from '../webhooks/health.tsx';
 import { MAX_ROWS, numberField, scopeOf, titlesOf } from './scope.ts';
 
@@ -73,7 +73,7 @@ export function webhooksOfAll(app: ConsoleApp, { sql, policy }: ConsoleDeps): vo
                           ),
                         )}
                         {oldestWaitSeconds === null ? null : (
-                          <span>oldest waits {span(oldestWaitSeconds * 1_000)}</span>
+                          <span>oldest waits {briefDuration(oldestWaitSeconds * 1_000)}</span>
                         )}
                       </p>
                       <p class="end">

@@ -3,13 +3,14 @@ import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';
 import type { Delivery, DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { howCanceled, limitReached } from '../../domain/delivery-state.ts';
+import { duration } from '../../domain/duration.ts';
 import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
 import type { Role } from '../../domain/role.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { whyDeactivated } from '../../domain/webhook-facts.ts';
 import type { Viewer } from '../deps.ts';
 import { CONSOLE } from '../session.ts';
-import { Ago, Due, Time, windowText } from '../times.tsx';
+import { Ago, Due, Time } from '../times.tsx';
 import { useViewer } from '../viewer.ts';
 import { whoAsked } from './actions.ts';
 
@@ -32,7 +33,7 @@ function deliveryLink(id: string, text: string): Child {
  * inactive. Of two causes the one that is certain is named.
  */
 function expiry({ delivery, webhook, policy, windowLost }: StandingProps, viewer: Role): string {
-  const ended = `Its window of ${windowText(policy)} ended`;
+  const ended = `Its window of ${duration(policy.windowMs)} ended`;
   if (windowLost) return `${ended} during a failure of Waybill itself.`;
   const { operatorActions, finishedAt } = delivery;
   const { lastDeactivation: last } = webhook;

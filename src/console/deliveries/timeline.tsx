@@ -1,10 +1,11 @@
 /** What happened to a delivery, the latest first: one line each, responses folded. */
 import type { Child } from 'hono/jsx';
+import { duration } from '../../domain/duration.ts';
 import type { Role } from '../../domain/role.ts';
 import { capital } from '../../domain/text.ts';
 import type { Tone } from '../badges.tsx';
 import { Code } from '../parts.tsx';
-import { duration, Time } from '../times.tsx';
+import { Time } from '../times.tsx';
 import { useViewer } from '../viewer.ts';
 import { ACTION_TEXTS, whoAsked } from './actions.ts';
 import type { Shown } from './standing.tsx';

@@ -5,6 +5,7 @@ import { type BlockedRecords, readBlockedRecords } from '../../db/console/blocke
 import { type FoundLoop, readChangeLoop } from '../../db/console/change-loop.ts';
 import { MAX_DELIVERIES_READ, readDeliveryCounts } from '../../db/console/delivery-counts.ts';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
+import { duration } from '../../domain/duration.ts';
 import { capital } from '../../domain/text.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { remembered } from '../../lib/remembered.ts';
@@ -14,7 +15,7 @@ import { Page, respond } from '../layout.tsx';
 import { Card, Empty, Live, recordPath, SHARED_READ_MS } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
-import { Ago, duration } from '../times.tsx';
+import { Ago } from '../times.tsx';
 import { useViewer } from '../viewer.ts';
 import { byUrgency, needsAttention, stateOf, TroubledWebhook } from '../webhooks/health.tsx';
 import { Chart, type Range, rangeOf, ranges } from './chart.tsx';

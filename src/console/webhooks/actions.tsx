@@ -1,6 +1,7 @@
 /** Actions on a webhook, with their confirmations. */
 import type { Context } from 'hono';
 import * as v from 'valibot';
+import { duration } from '../../domain/duration.ts';
 import { shortTypes } from '../../domain/event-types.ts';
 import { examinationSchema } from '../../domain/examination.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
@@ -15,7 +16,7 @@ import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { Check, Input } from '../form-fields.tsx';
 import { respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
-import { fromField, Time, windowText } from '../times.tsx';
+import { fromField, Time } from '../times.tsx';
 import { ExaminationPage } from './examination.tsx';
 import { OwnSecret } from './form.tsx';
 import { ownSecretOf } from './input.ts';
@@ -35,9 +36,9 @@ const confirmations = {
   deactivate: ({ webhook, policy, form }: ConfirmationProps) => (
     <ConfirmPage {...form} title={`Deactivate ${nameOf(webhook)}?`} button="Deactivate webhook" kind="main">
       <p>
-        Its open deliveries are held until it is active again, and their window of {windowText(policy)} keeps
-        running. New {shortTypes(typesOf(webhook))} events are not delivered to it; you can recover them once
-        it is active again.
+        Its open deliveries are held until it is active again, and their window of {duration(policy.windowMs)}{' '}
+        keeps running. New {shortTypes(typesOf(webhook))} events are not delivered to it; you can recover them
+        once it is active again.
       </p>
     </ConfirmPage>
   ),
@@ -57,7 +58,7 @@ const confirmations = {
       <p>
         For a maintenance window of your receiver: events still create deliveries, but none is sent before the
         end. Nothing is lost, and the time counts neither as a failure nor against the window of a delivery (
-        {windowText(policy)}).
+        {duration(policy.windowMs)}).
       </p>
       <Input
         name="until"

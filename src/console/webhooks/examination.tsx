@@ -1,4 +1,5 @@
 /** The examination of a webhook's receiver: its description, and its results. */
+import { duration } from '../../domain/duration.ts';
 import type { Examination } from '../../domain/examination.ts';
 import { counted } from '../../domain/text.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
@@ -10,7 +11,6 @@ import { TypeChoice } from '../form-fields.tsx';
 import { ActionButton, Page } from '../layout.tsx';
 import { Table } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
-import { duration } from '../times.tsx';
 
 const TONES = { ok: 'good', warning: 'warn', fail: 'bad' } as const;
 

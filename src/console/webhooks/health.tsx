@@ -1,4 +1,5 @@
 /** The health of a webhook. */
+import { duration } from '../../domain/duration.ts';
 import { shortTypes } from '../../domain/event-types.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
@@ -12,7 +13,7 @@ import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { Badge, type Tone } from '../badges.tsx';
 import { CONSOLE } from '../session.ts';
-import { Ago, Time, windowText } from '../times.tsx';
+import { Ago, Time } from '../times.tsx';
 
 const TONES: Readonly<Record<WebhookState, Tone>> = {
   failing: 'bad',
@@ -94,7 +95,7 @@ export function Paused({ webhook, policy }: { webhook: WebhookRecord; policy: Re
       <p>
         Paused until <Time at={pausedUntil} /> (<Ago at={pausedUntil} />
         ). Deliveries are held, and continue automatically then; the time does not count against their window
-        of {windowText(policy)}.
+        of {duration(policy.windowMs)}.
       </p>
     </div>
   );

@@ -1,6 +1,7 @@
 /** Recoveries of a webhook: counted, started, paused, resumed, canceled. */
 import * as v from 'valibot';
 import { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
+import { duration } from '../../domain/duration.ts';
 import {
   lostSince,
   type Recoverable,
@@ -15,7 +16,7 @@ import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
 import { Check, Input } from '../form-fields.tsx';
 import { Form, Page, respond } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
-import { duration, fromField, Time } from '../times.tsx';
+import { fromField, Time } from '../times.tsx';
 import { type WebhookPages, webhookOf } from './show.tsx';
 
 const WORDS: Readonly<Record<Recoverable, string>> = {

@@ -1,9 +1,9 @@
 /** A test of a webhook: request and response, side by side. */
+import { duration } from '../../domain/duration.ts';
 import type { TestDeliveryResult } from '../../domain/test-delivery.ts';
 import { headerLines } from '../../domain/text.ts';
 import { Badge } from '../badges.tsx';
 import { Code, pretty } from '../parts.tsx';
-import { duration } from '../times.tsx';
 
 const TONES = { success: 'good', failure: 'bad', gone: 'bad', inconclusive: 'warn' } as const;
 
