@@ -48,18 +48,18 @@ func main() {
 	session, err := api.LoginWithResponse(ctx, Credentials{Username: username, Password: password})
 	token = check(session.JSON200, session.Body, err).Data.Token
 
-	webhook, err := api.CreateWebhookWithResponse(ctx, WebhookCreation{
+	webhook, err := api.CreateWebhookWithResponse(ctx, nil, WebhookCreation{
 		Url:         "https://shop.example/hook",
-		WebhookType: WebhookCreationWebhookTypeCREATEORDER,
+		WebhookType: EventTypeCREATEORDER,
 		Active:      true,
 		Method:      WebhookCreationMethodPOST,
 	})
 	created := check(webhook.JSON200, webhook.Body, err).Data
-	product, err := api.CreateProductWithResponse(ctx, ProductInput{
+	product, err := api.CreateProductWithResponse(ctx, nil, ProductInput{
 		Sku: "TEA", Name: "Tea", Price: pointer(decimal("349.90")), Currency: pointer(Currency("CZK")),
 	})
 	price := check(product.JSON200, product.Body, err).Data.Price
-	made, err := api.CreateOrderWithResponse(ctx, OrderInput{
+	made, err := api.CreateOrderWithResponse(ctx, nil, OrderInput{
 		EshopOrderId:  "10/1 ž",
 		OrderType:     pointer(OrderInputOrderType("b2b")),
 		OrderProducts: []OrderProductInput{{Sku: "TEA", Quantity: decimal("1.5"), UnitPrice: pointer(decimal("349.90"))}},

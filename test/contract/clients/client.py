@@ -19,7 +19,7 @@ from waybill.models import (
     ProductInput,
     WebhookCreation,
     WebhookCreationMethod,
-    WebhookCreationWebhookType,
+    EventType,
 )
 
 base_url, api_key, username, password = sys.argv[1:]
@@ -33,7 +33,7 @@ webhook = create_webhook.sync(
     client=api,
     body=WebhookCreation(
         url="https://shop.example/hook",
-        webhook_type=WebhookCreationWebhookType.CREATE_ORDER,
+        webhook_type=EventType.CREATE_ORDER,
         active=True,
         method=WebhookCreationMethod.POST,
     ),
