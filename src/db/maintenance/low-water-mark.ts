@@ -51,7 +51,8 @@ export const excludedFromMark = (sql: Sql, name: string) =>
 
 /**
  * The id below which no more events and deliveries will appear, since every transaction begun before its time has
- * ended. Read it before the rows.
+ * ended. Read it before the rows and, in a transaction, before anything else that reads `pg_stat_activity`: Postgres
+ * reads that once per transaction.
  */
 export async function lowWaterMark(sql: Sql): Promise<string> {
   const row = await oneRow(sql<{ at: Date }[]>`

@@ -36,14 +36,21 @@ export async function stepRecovery(sql: Pool, recoveryId: string): Promise<Recov
              extract(epoch from clock_timestamp() - created_at)::float8 as age_s
       from recoveries where id = ${recoveryId} for update`;
     if (before === undefined) return null;
+    // Read first: the recovery is read with the open transactions too, of which Postgres keeps one copy.
+    const mark = await lowWaterMark(tx);
     const recovery = await readRecovery(tx, recoveryId);
     if (recovery === null) return null;
-    const continues = await advance(tx, recovery, before);
+    const continues = await advance(tx, recovery, before, mark);
     return { recovery: (await readRecovery(tx, recoveryId)) ?? recovery, more: continues };
   });
 }
 
-async function advance(tx: Transaction, recovery: RecoveryRow, before: StepState): Promise<boolean> {
+async function advance(
+  tx: Transaction,
+  recovery: RecoveryRow,
+  before: StepState,
+  mark: string,
+): Promise<boolean> {
   const { id, state, webhookDeleted, webhookPausedUntil } = recovery;
   if (state !== 'running' && state !== 'paused') return false;
   if (webhookDeleted) {
@@ -65,10 +72,9 @@ async function advance(tx: Transaction, recovery: RecoveryRow, before: StepState
   const pace = nextPace(before, recovery, before);
   const allowance = recovery.exhausted ? 0 : allowanceFor(recovery, before);
   const from = before.lookedAtId ?? idAt(recovery.since);
-  // Events become visible at COMMIT; those after the mark are looked for again.
-  const mark = allowance === 0 ? from : await lowWaterMark(tx);
   const page = allowance === 0 ? null : await nextLostEvents(tx, recovery, from, allowance);
   const to = page?.lookedAtId ?? from;
+  // Events become visible at COMMIT; those after the mark are looked for again.
   const lookedAtId = to <= mark ? to : mark > from ? mark : from;
   const exhausted = recovery.exhausted || (page?.last === true && idAt(recovery.until) <= mark);
   const created =
