@@ -89,6 +89,7 @@ export async function begin(
     deliveryId: delivery.id,
     number,
     generation: delivery.generation,
+    webhookVersion: delivery.webhookVersion,
     owner,
     ownedMs: ownedMs(command.policy),
   });

@@ -45,6 +45,8 @@ export interface DeliveryForAttempt
   readonly receiverHost: string | null;
   readonly active: boolean;
   readonly generation: number;
+  /** Another one after each change of the webhook: the transaction that wrote its row. */
+  readonly webhookVersion: string;
   /** Since when the webhook has this generation; null if it never rose. */
   readonly generationAt: Date | null;
   readonly deletedAt: Date | null;
@@ -74,6 +76,7 @@ const forAttempt = (sql: Sql, snapshot: postgres.Fragment) => sql`
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome,
            ${requestColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at,
+           w.xmin::text as webhook_version,
            w.paused_until, w.headers, w.secret, w.previous_secret, w.previous_secret_until,
            ${signingKeyColumns(sql)}, w.deleted_at, w.ordering,
            ${snapshot} as snapshot, e.test is true as test, e.happened_at, e.origin, e.changed,
@@ -119,8 +122,13 @@ export async function leaveQueue(sql: Sql, deliveryId: string): Promise<void> {
 export interface NewAttempt {
   readonly deliveryId: string;
   readonly number: number;
-  /** The webhook's generation as read: if it differs now, the delivery has to be read again. */
+  /** The webhook's generation as read. */
   readonly generation: number;
+  /**
+   * The webhook's version as read: if it differs now, the delivery has to be read again, since its request would have
+   * the former settings (docs/interface.md, W9). Null: any.
+   */
+  readonly webhookVersion: string | null;
   /** The claim token of its owner. */
   readonly owner: string;
   /** How long no other owner may begin it, in milliseconds. */
@@ -152,7 +160,8 @@ export async function beginAttempts(
       from unnest(
         ${ids}::uuid[], ${attempts.map(({ number }) => number)}::int[],
         ${attempts.map(({ generation }) => generation)}::int[], ${attempts.map(({ owner }) => owner)}::uuid[],
-        ${attempts.map(({ ownedMs }) => ownedMs)}::float8[]) as asked (delivery_id, number, generation, owner, owned_ms)
+        ${attempts.map(({ ownedMs }) => ownedMs)}::float8[], ${attempts.map(({ webhookVersion }) => webhookVersion)}::text[])
+        as asked (delivery_id, number, generation, owner, owned_ms, webhook_version)
       -- One by one: the planner expects few rows of each, and would compare every delivery with every webhook.
       cross join lateral (
         select d.id, d.webhook_id from deliveries d
@@ -161,8 +170,10 @@ export async function beginAttempts(
         limit 1) d
       -- By its id before any other condition: without statistics the planner would search all active ones.
       cross join lateral (
-        select from (select * from webhooks where id = d.webhook_id offset 0) w
-        where ${makesAttempts(sql, 'w')} and w.deleted_at is null and w.generation = asked.generation limit 1) w
+        select from (select *, xmin::text as version from webhooks where id = d.webhook_id offset 0) w
+        where ${makesAttempts(sql, 'w')} and w.deleted_at is null and w.generation = asked.generation
+          and w.version = coalesce(asked.webhook_version, w.version)
+        limit 1) w
       on conflict (delivery_id, number) do update
         set started_at = excluded.started_at, generation = excluded.generation,
           owner = excluded.owner, owned_until = excluded.owned_until

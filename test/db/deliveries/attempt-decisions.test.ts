@@ -203,6 +203,17 @@ test.each([
   },
 );
 
+test('a request has the settings that replaced others while the attempt waited for its permit', async () => {
+  const acquire: Limits['acquire'] = async (...args) => {
+    await database.sql`update webhooks set method = 'GET' where id = ${shop.webhookId}`;
+    return await boundless.acquire(...args);
+  };
+  expect(await attempt(null, { limits: { ...boundless, acquire }, lastChance: false })).toMatchObject({
+    kind: 'failed',
+  });
+  expect(sent).toMatchObject([{ method: 'GET' }]);
+});
+
 test('too many lookups of its e-shop defer an attempt under the same number', async () => {
   const lookupsFull = {
     ...refused,

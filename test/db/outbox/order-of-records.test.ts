@@ -204,7 +204,14 @@ async function dueBeforeNewer() {
     next_attempt_at = now() where id = ${older}`;
   await sql`update deliveries set class = ${CLASS.blocked} where id = ${String(newest)}`;
   await sql`update webhooks set ordering = 'latest'`;
-  const attempt = { deliveryId: older, number: 4, generation: 1, owner: randomUUID(), ownedMs: 60_000 };
+  const attempt = {
+    deliveryId: older,
+    number: 4,
+    generation: 1,
+    webhookVersion: null,
+    owner: randomUUID(),
+    ownedMs: 60_000,
+  };
   return { older, newest, attempt };
 }
 

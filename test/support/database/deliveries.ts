@@ -19,8 +19,9 @@ export async function fireDelivery(
   return row.id;
 }
 
-/** Attempts owned for 0 ms, so that anyone may begin them again at once. */
+/** Attempts owned for 0 ms, so that anyone may begin them again at once, of webhooks that nobody has read. */
 export const owned = {
+  webhookVersion: null,
   owner: '01990000-0000-7000-8000-00000000000a',
   ownedMs: 0,
 } as const;

@@ -50,6 +50,7 @@ export const waiting: DeliveryForAttempt = {
   method: 'POST',
   active: true,
   generation: 2,
+  webhookVersion: '701',
   generationAt: at(-60 * MINUTE),
   payloadVersion: 'v21',
   parameters: null,
