@@ -8,7 +8,7 @@ import { freePort } from '../src/embedded/ports.ts';
 import { startChild } from './children.ts';
 import { firstDelivery, type Line } from './rounds.ts';
 import { openShop } from './shop.ts';
-import { commitsIn, createEshop, type Stack } from './stack.ts';
+import { commitsIn, type Stack } from './stack.ts';
 
 /** A running process. */
 export interface OneProcess extends Pick<Stack, 'commits'> {
@@ -44,7 +44,7 @@ export async function startInOneProcess(stack: Stack, name: string): Promise<One
     commits: commitsIn(sql),
     async openLine() {
       const receiver = await stack.startReceiver();
-      const shop = await openShop(apiUrl, await createEshop(env));
+      const shop = await openShop(sql, apiUrl);
       await stack.add(() => shop.close());
       await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`);
       const line: Line = { shop, receiver };

@@ -3,7 +3,8 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import * as v from 'valibot';
-import type { EshopCredentials } from '../src/app/accounts.ts';
+import { createEshopWithUsers } from '../src/app/accounts.ts';
+import type { Pool } from '../src/db/connection/pool.ts';
 import { ordinaryOrder } from './order.ts';
 
 const loginSchema = v.object({ data: v.object({ token: v.string() }) });
@@ -42,8 +43,9 @@ export interface Shop {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Logs in and creates a product. */
-export async function openShop(apiUrl: string, credentials: EshopCredentials): Promise<Shop> {
+/** Creates an e-shop, logs it in, and creates a product. */
+export async function openShop(sql: Pool, apiUrl: string): Promise<Shop> {
+  const credentials = await createEshopWithUsers(sql, { name: 'Bench', email: 'bench@shop.example' });
   const agent = new Agent({ bodyTimeout: 0, headersTimeout: 0 });
   const common = { 'x-api-key': credentials.apiKey, 'content-type': 'application/json' };
   let orders = 0;

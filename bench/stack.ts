@@ -1,11 +1,8 @@
 /** The measured stack, in a temporary folder: Postgres, Temporal, a receiver and, on request, Waybill's processes. */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { parseCredentials } from '../src/app/accounts.ts';
 import { createPool, type Pool } from '../src/db/connection/pool.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openDataDir } from '../src/embedded/data-dir.ts';
@@ -181,7 +178,7 @@ async function startParts(
     stopWorker,
     async openShop() {
       await startApi();
-      const shop = await openShop(`http://127.0.0.1:${apiPort}`, await createEshop(env, shutdown.signal));
+      const shop = await openShop(sql, `http://127.0.0.1:${apiPort}`);
       await shutdown.add(() => shop.close());
       return shop;
     },
@@ -232,24 +229,4 @@ export function commitsIn(sql: Pool): Stack['commits'] {
       where d.id = any(${[...deliveryIds]}::uuid[])`;
     return new Map(rows.map((row) => [row.id, row]));
   };
-}
-
-export async function createEshop(env: Readonly<Record<string, string>>, signal?: AbortSignal) {
-  const args = [
-    'bin/waybill.js',
-    'eshop',
-    'create',
-    '--name',
-    'Bench',
-    '--email',
-    'bench@shop.example',
-    '--json',
-  ];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    env: { ...process.env, ...env },
-    ...(signal === undefined ? {} : { signal }),
-  });
-  const credentials = parseCredentials(stdout);
-  if (credentials === undefined) throw new Error('The command did not make an e-shop.');
-  return credentials;
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openShop } from '../../bench/shop.ts';
-import { createEshop } from '../../bench/stack.ts';
+import { createPool } from '../../src/db/connection/pool.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
 import { POLLS, startGrpcProxy, UNAVAILABLE } from '../../test/support/servers/grpc-proxy.ts';
@@ -96,7 +96,9 @@ export async function startInstallation(
     await part.start();
     await shutdown.add(() => part.kill());
   }
-  const shop = await openShop(`http://127.0.0.1:${port}`, await createEshop(env));
+  const sql = createPool(postgres.url, 1);
+  const shop = await openShop(sql, `http://127.0.0.1:${port}`);
+  await sql.end();
   await shutdown.add(() => shop.close());
   const receiver = await startReceiver();
   const steady = await startReceiver();
