@@ -141,43 +141,55 @@ async function watch(bulk: BulkActions, jobId: string, { print, json }: Output):
   if (status.state === 'failed') throw new UserError(`It was stopped: ${status.reason}.`, SOME_FAILED);
 }
 
-export async function actOnAll(
-  settings: Settings,
-  { action, filter, input, dryRun, yes }: BulkRequest,
+/** The deliveries that a filter selects: those in Temporal, for a job, and the ids of those in the queue. */
+async function select(sql: Pool, client: Client, taskQueue: string, filter: BulkOptions) {
+  const selected = await bulkFilter(sql, filter);
+  const query = bulkQuery(taskQueue, selected);
+  const count = await createBulkActions(client, IDENTITY).count(query);
+  const { inTemporal: open, queued: ids } = await findOpen(sql, selected);
+  const counts = { query, count, open, queued: ids.length };
+  return { counts, ids, total: count + ids.length, missed: lackingInList(count, open, selected) };
+}
+
+/** Starts a job for those in Temporal, acts on those in the queue, and watches the job. */
+async function actOnSelected(
+  { counts, ids, missed }: Awaited<ReturnType<typeof select>>,
+  { action, filter, input }: BulkRequest,
+  { client, request }: { readonly client: Client; readonly request: RequestAction },
   output: Output,
 ): Promise<void> {
+  const { query, count } = counts;
+  const bulk = createBulkActions(client, IDENTITY);
+  const jobId = count === 0 ? null : `${PREFIX}${action}-${randomUUID()}`;
+  if (jobId !== null)
+    await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
+      throw new UserError(`Temporal rejected the start of the job: ${causeOf(error)}.`);
+    });
+  const place = jobId === null ? 'In Temporal' : `Job ${jobId}`;
+  const message = `${place}: ${deliveries(count)}${period(filter)}.${missed}`;
+  output.print(output.json ? JSON.stringify({ jobId, ...counts }) : message);
+  if (ids.length > 0) await actInQueue(request, ids, { action, input }, output);
+  if (jobId !== null) await watch(bulk, jobId, output);
+}
+
+export async function actOnAll(settings: Settings, asked: BulkRequest, output: Output): Promise<void> {
+  const { action, filter, dryRun, yes } = asked;
   const { print, json } = output;
   const act = async (sql: Pool, client: Client, taskQueue: string) => {
-    const bulk = createBulkActions(client, IDENTITY);
-    const selected = await bulkFilter(sql, filter);
-    const query = bulkQuery(taskQueue, selected);
-    const count = await bulk.count(query);
-    const { inTemporal: open, queued: ids } = await findOpen(sql, selected);
-    const missed = lackingInList(count, open, selected);
-    const found = count + ids.length;
-    if (action === 'giveUp' && !dryRun && !yes && found > MAX_UNASKED_DELIVERIES)
-      throw new UserError(
-        `${deliveries(found)}${period(filter)} would end as canceled, which cannot be undone. Use --yes to give them up.`,
-      );
-    const counts = { query, count, open, queued: ids.length };
-    if (dryRun || found === 0) {
+    const selected = await select(sql, client, taskQueue, filter);
+    const { counts, ids, total, missed } = selected;
+    const found = `${deliveries(total)}${period(filter)}`;
+    if (dryRun || total === 0) {
       const inQueue = ids.length === 0 ? '' : `, ${ids.length} of them in the queue`;
-      const message = `${deliveries(found)}${period(filter)} found${inQueue}. Nothing was changed${dryRun ? ' (dry run)' : ''}.${missed}`;
+      const message = `${found} found${inQueue}. Nothing was changed${dryRun ? ' (dry run)' : ''}.${missed}`;
       print(json ? JSON.stringify({ jobId: null, ...counts }) : message);
     } else {
-      const jobId = count === 0 ? null : `${PREFIX}${action}-${randomUUID()}`;
-      if (jobId !== null)
-        await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
-          throw new UserError(`Temporal rejected the start of the job: ${causeOf(error)}.`);
-        });
-      if (json) print(JSON.stringify({ jobId, ...counts }));
-      else
-        print(
-          `${jobId === null ? 'In Temporal' : `Job ${jobId}`}: ${deliveries(count)}${period(filter)}.${missed}`,
+      if (action === 'giveUp' && !yes && total > MAX_UNASKED_DELIVERIES)
+        throw new UserError(
+          `${found} would end as canceled, which cannot be undone. Use --yes to give them up.`,
         );
       const request = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
-      if (ids.length > 0) await actInQueue(request, ids, { action, input }, output);
-      if (jobId !== null) await watch(bulk, jobId, output);
+      await actOnSelected(selected, asked, { client, request }, output);
     }
     // A script must notice it.
     if (missed !== '' && !dryRun)
