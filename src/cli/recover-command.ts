@@ -71,6 +71,8 @@ async function recover(sql: Pool, webhookId: number, options: Options, { windowM
   const deactivatedAt = at && lostSince(at, registeredAt, windowMs);
   const search = recoveryOfWebhook({ since, include }, { registeredAt, deactivatedAt });
   if (search === null) throw new UserError(`Webhook ${webhookId} has never been deactivated: give --since.`);
+  if (until !== null && until <= search.since)
+    throw new UserError(`--until must be later than ${search.since.toISOString()}, when the period begins.`);
   if (!dryRun && !webhook.active)
     throw new UserError(
       `Webhook ${webhookId} is inactive. Activate it first: waybill webhooks activate ${webhookId}`,

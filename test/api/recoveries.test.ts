@@ -515,6 +515,10 @@ describe('refusals', () => {
     [{ since: 'yesterday' }, 'since: must be an ISO 8601 date-time with an offset'],
     [{ since: '2999-01-01T00:00:00Z' }, 'since: must not be in the future'],
     [{ until: '2020-01-01T00:00:00Z' }, 'until: must be later than since'],
+    [
+      { since: '2019-01-01T00:00:00Z', until: '2020-01-01T00:00:00Z' },
+      'until: must be later than the creation of the webhook: earlier events are recovered only with include',
+    ],
     [{ include: [] }, 'include: must name at least one'],
     [{ include: ['pending'] }, 'include.0: must be one of failed, expired, canceled, missed'],
     [{ dryRun: 'yes' }, 'dryRun: must be true or false'],

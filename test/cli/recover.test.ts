@@ -119,6 +119,9 @@ describe('recover', () => {
     await wrong('--since', '2999-01-01').toThrow('--since must not be in the future.');
     await wrong('--since', 'x').toThrow('--since must be a time such as');
     await wrong('--since', '2026-01-02', '--until', '2026-01-01').toThrow('--until must be later');
+    // Without --include the period begins with the webhook.
+    const before = ['--since', '2020-01-01', '--until', '2020-01-02'];
+    await wrong(...before).toThrow(/--until must be later than .*, when the period begins\./);
     await wrong('--since', '2026-01-01', '--include', 'lost').toThrow('--include must be some of failed');
     await wrong('--since', '2026-01-01', '--dry-run', '--watch').toThrow('cannot be combined');
     await stack.changeWebhook(webhookId, { active: false });

@@ -105,7 +105,8 @@ export function recoveryRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
       description:
         'Delivers the events that this webhook did not get in a given period: those of `failed`, `expired` and `canceled` deliveries, and, if requested, ' +
         'those that it `missed` because it was inactive or did not exist. The period refers to the time of the events: from `since` on and before `until`, which is ' +
-        'now by default and at the latest. After a deactivation, `{}` is enough: the period begins there. Try it with `dryRun` first.\n\n' +
+        'now by default and at the latest. By default the period begins with the last deactivation. The deliveries that led to it are of older events: a ' +
+        '`since` 48 hours earlier includes them. Try it with `dryRun` first.\n\n' +
         'Each event becomes a new delivery, with its own identifier, retries and 48 hours. A recovery runs on its own, however many events there are: it ' +
         'adapts to the pace of the receiver, and gives way to new events. The same request while the recovery is running returns that recovery. ' +
         'Events delivered in the meantime are not delivered again.',
@@ -128,15 +129,21 @@ export function recoveryRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
       const body = c.req.valid('json');
       const webhook = await foundWebhook(eshopId, id, connection);
       if (!body.dryRun && !webhook.active) throw inactive(id);
-      const search = recoveryOfWebhook({ since: dateOf(body.since), include: body.include }, webhook);
+      const asked = dateOf(body.since);
+      const search = recoveryOfWebhook({ since: asked, include: body.include }, webhook);
       if (search === null)
         throw invalid([{ path: 'since', message: 'is required: the webhook has never been deactivated' }]);
       const { since, include } = search;
       if (since > c.get('clock').now())
         throw invalid([{ path: 'since', message: 'must not be in the future' }]);
       const until = body.until === null ? null : new Date(body.until);
-      if (until !== null && until <= since)
-        throw invalid([{ path: 'until', message: 'must be later than since' }]);
+      if (until !== null && until <= since) {
+        const isBeforeWebhook = asked !== undefined && until > asked;
+        const message = isBeforeWebhook
+          ? 'must be later than the creation of the webhook: earlier events are recovered only with include'
+          : 'must be later than since';
+        throw invalid([{ path: 'until', message }]);
+      }
       const input = { eshopId, webhookId: id, since, until, include };
       const done = body.dryRun
         ? await countRecovery(connection, input)
