@@ -115,6 +115,17 @@ export const deliveryDefects: readonly Defect[] = [
     ),
   },
   {
+    name: 'recovery-ends-before-its-mark',
+    file: 'src/db/recoveries/step.ts',
+    text: '(page?.last === true && idAt(recovery.until) <= mark)',
+    replacement: 'page?.last === true',
+    symptom: 'A recovery is completed, and events whose transactions were open never come.',
+    caughtBy: catchers(
+      'test/db/recoveries/order-of-records.test.ts',
+      'an event committed after the first step is found, and nothing is delivered twice',
+    ),
+  },
+  {
     name: 'recovery-forgets-what-was-delivered-since',
     file: 'src/db/recoveries/lost-events.ts',
     text: 'where not settled and became',
