@@ -7,8 +7,8 @@ import { deleteWebhook } from '../src/db/webhooks/change.ts';
 import { createWebhook } from '../src/db/webhooks/create.ts';
 import { createKeys, newWebhookSecret } from '../src/secrets/keys.ts';
 import { sealing } from '../src/secrets/static-headers.ts';
+import { ordinaryOrder } from '../test/support/harness/ordinary-order.ts';
 import { testWebhook } from '../test/support/test-webhook.ts';
-import { ordinaryOrder } from './order.ts';
 import { untilNone } from './until-none.ts';
 
 /** Deliveries that wait for their release. */

@@ -6,13 +6,14 @@
  */
 import { loadavg } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { positiveInteger, positiveNumber } from '../test/support/harness/options.ts';
+import { type Setting, settings } from '../test/support/harness/settings.ts';
 import { stopOnInterruption } from '../test/support/programs/stop-on-interruption.ts';
 import { evaluate } from './acceptance.ts';
-import { positiveInteger, positiveNumber } from './options.ts';
 import { json, machine, report } from './report.ts';
 import { runSections } from './run.ts';
 import { sections } from './sections/index.ts';
-import { type Section, type Setting, settings } from './sections/section.ts';
+import type { Section } from './sections/section.ts';
 import { createSheet } from './sheet.ts';
 import { sizesOf } from './sizes.ts';
 

@@ -6,7 +6,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { defaultRetryPolicy, SHORTEST_PART, waits } from '../src/domain/retry-policy.ts';
-import { table } from './statistics.ts';
+import { table } from '../test/support/harness/table.ts';
 
 /** The events of an order with its goods: 614 of the 50 orders of `waybill demo`. */
 const EVENTS_PER_ORDER = 12;

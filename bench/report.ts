@@ -1,9 +1,10 @@
 /** The output of the bench: one table of all figures, and the acceptance. */
 import { cpus, totalmem } from 'node:os';
+import { table } from '../test/support/harness/table.ts';
 import type { CriterionResult } from './acceptance.ts';
 import { cpuName, perSecondName } from './sections/rush.ts';
 import { type Column, columns, type Figure, type Sheet } from './sheet.ts';
-import { median, shown, table } from './statistics.ts';
+import { median, shown } from './statistics.ts';
 
 /** The circumstances of the measurement. */
 export interface Circumstances {

@@ -5,7 +5,7 @@ import { Agent } from 'undici';
 import * as v from 'valibot';
 import { createEshopWithUsers } from '../src/app/accounts.ts';
 import type { Pool } from '../src/db/connection/pool.ts';
-import { ordinaryOrder } from './order.ts';
+import { ordinaryOrder } from '../test/support/harness/ordinary-order.ts';
 
 const loginSchema = v.object({ data: v.object({ token: v.string() }) });
 const webhookSchema = v.object({ data: v.object({ id: v.number() }) });

@@ -1,7 +1,6 @@
 /** The measured stack, in a temporary folder: Postgres, Temporal, a receiver and, on request, Waybill's processes. */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPool, type Pool } from '../src/db/connection/pool.ts';
 import { migrate } from '../src/db/migrate.ts';
@@ -11,6 +10,7 @@ import { startPostgres } from '../src/embedded/postgres.ts';
 import { startTemporal } from '../src/embedded/temporal.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
 import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
+import { temporaryFolder } from '../test/support/harness/temporary-folder.ts';
 import { startDnsServer } from '../test/support/servers/dns-server.ts';
 import { type Child, startChild } from './children.ts';
 import { type Conditions, keepToCores, onCores, SLOW_LINK_MS } from './conditions.ts';
@@ -76,15 +76,6 @@ export async function startStack(say: (text: string) => void, conditions: Condit
 const SILENT_NAMES = 1_000;
 /** The name with this number, less than a thousand, for which the name server stays silent. */
 export const silentName = (index: number) => `silent${index}.example`;
-
-/** Makes a folder that is removed with the stack. */
-export async function temporaryFolder(shutdown: Shutdown): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-stack-'));
-  await shutdown.add(() => rm(directory, { recursive: true, force: true }));
-  // If started by root, Postgres runs as its own user, who has to enter the folder.
-  await chmod(directory, 0o755);
-  return directory;
-}
 
 async function startParts(
   shutdown: Shutdown,

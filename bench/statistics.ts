@@ -1,4 +1,4 @@
-/** Medians, percentiles and a table of them. */
+/** Medians and percentiles. */
 
 /** The median; NaN if there are no values. */
 export function median(values: readonly number[]): number {
@@ -22,21 +22,4 @@ export function shown(value: number): string {
   if (Number.isNaN(value)) return '–';
   if (Math.abs(value) >= 100) return value.toFixed(0);
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
-}
-
-/** A Markdown table; the first column is aligned left, all others right. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) =>
-    Math.max(title.length, 3, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    `| ${widths.map((width, column) => pad(cells[column] ?? '', width, column)).join(' | ')} |`;
-  const rule = widths.map((width, column) =>
-    column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
-  );
-  return [line(head), line(rule), ...rows.map(line)].join('\n');
-}
-
-function pad(text: string, width: number, column: number): string {
-  return column === 0 ? text.padEnd(width) : text.padStart(width);
 }

@@ -7,8 +7,8 @@
  *     npm run faults -- --seed monday --round 17
  */
 import { Command, Option } from 'commander';
-import { positiveInteger, wholeNumber } from '../bench/options.ts';
-import { type Setting, settings } from '../bench/sections/section.ts';
+import { positiveInteger, wholeNumber } from '../test/support/harness/options.ts';
+import { type Setting, settings } from '../test/support/harness/settings.ts';
 import { build } from '../test/support/programs/build.ts';
 import { stopOnInterruption } from '../test/support/programs/stop-on-interruption.ts';
 import { findPooler } from '../test/support/servers/pooler.ts';

@@ -1,6 +1,7 @@
 /** The rounds of a seed. A round follows from (seed, index) alone, regardless of the others. */
-import { type Setting, settings } from '../bench/sections/section.ts';
+
 import { randomFrom } from '../demo/random.ts';
+import { type Setting, settings } from '../test/support/harness/settings.ts';
 import type { EmbeddedFault, Fault } from './fault.ts';
 import { faults } from './groups/index.ts';
 import type { InjectionPoint } from './injection-point.ts';

@@ -1,6 +1,6 @@
 /** The table at the end of a run. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { table } from '../bench/statistics.ts';
+import { table } from '../test/support/harness/table.ts';
 import type { Verdict } from './check/check.ts';
 import { type Violation, violationKinds } from './check/violation.ts';
 import { moments } from './moments.ts';

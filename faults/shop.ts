@@ -4,12 +4,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
-import { ordinaryOrder } from '../bench/order.ts';
 import { createEshopWithUsers } from '../src/app/accounts.ts';
 import type { Pool } from '../src/db/connection/pool.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
 import type { Ordering } from '../src/domain/webhook-fields.ts';
+import { ordinaryOrder } from '../test/support/harness/ordinary-order.ts';
 import type { Logbook } from './logbook.ts';
 import { deadlinePassed, type MachineWatch } from './machine.ts';
 

@@ -6,7 +6,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { table } from '../bench/statistics.ts';
+import { table } from '../test/support/harness/table.ts';
 import { stopOnInterruption } from '../test/support/programs/stop-on-interruption.ts';
 import { type Catchers, type Change, type Defect, problemsOf } from './defect.ts';
 import { defects } from './defects.ts';

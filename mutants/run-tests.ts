@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { signalTree } from '../faults/stack/processes.ts';
+import { signalTree } from '../test/support/harness/processes.ts';
 import { type Catchers, escaped } from './defect.ts';
 
 /** The result of one test; `missing`: no test of this name ran; `timed out`: its run was ended without a result. */

@@ -3,6 +3,7 @@
  */
 import { type Phase, phases } from '../../src/attempt/phases.ts';
 import { freePort } from '../../src/embedded/ports.ts';
+import type { Setting } from '../../test/support/harness/settings.ts';
 import { sampleOf, samplesOf } from '../../test/support/metrics.ts';
 import { figure, ratio } from '../criteria.ts';
 import { parts } from '../measure.ts';
@@ -12,7 +13,7 @@ import { startRunner } from '../runners/runner.ts';
 import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { probeLatency } from '../trial.ts';
-import type { Bench, Section, Setting } from './section.ts';
+import type { Bench, Section } from './section.ts';
 
 const CLIENTS = 16;
 const SHARES = [10, 50, 90] as const;

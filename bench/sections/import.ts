@@ -1,4 +1,6 @@
 /** A long import of lines with one webhook each: alone, while no worker runs, and delivered at once. */
+
+import type { Setting } from '../../test/support/harness/settings.ts';
 import { residentMiB } from '../cpu.ts';
 import { figure, ratio } from '../criteria.ts';
 import { startCpuClock } from '../measure.ts';
@@ -44,8 +46,6 @@ export const importing: Section = {
     }
   },
 };
-
-type Setting = Bench['settings'][number];
 
 async function alone(bench: Bench, stack: Stack, shop: Shop, setting: Setting): Promise<void> {
   const { importLines } = bench.sizes;

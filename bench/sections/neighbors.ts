@@ -1,4 +1,6 @@
 /** Neighbors: the effect of one e-shop on another, with and without it in the same run. */
+
+import type { Setting } from '../../test/support/harness/settings.ts';
 import { type Criterion, figure, ratio } from '../criteria.ts';
 import { firstDelivery, flatOutRound, type Line, latencyOf, openLine, withCommits } from '../rounds.ts';
 import { type Place, type Scenario, scenarios } from '../scenarios.ts';
@@ -6,7 +8,7 @@ import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';
 import { latenessAmongNeighbors, type Pace, probeLatency, probeReads } from '../trial.ts';
-import type { Bench, Section, Setting } from './section.ts';
+import type { Bench, Section } from './section.ts';
 
 const PER_SECOND = 10;
 /** Orders of the first rush. */

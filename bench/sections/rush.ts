@@ -2,6 +2,8 @@
  * A backlog drained to the last arrival and the last workflow's end, compared with its floors: Temporal with an empty
  * workflow, the same attempts without Temporal, the sender alone.
  */
+
+import type { Setting } from '../../test/support/harness/settings.ts';
 import { startChild } from '../children.ts';
 import { type Milliseconds, sharesOf } from '../cpu.ts';
 import { ratio } from '../criteria.ts';
@@ -11,7 +13,7 @@ import { startRunner } from '../runners/runner.ts';
 import type { Column } from '../sheet.ts';
 import type { Stack } from '../stack.ts';
 import { countWorkflows, databaseKib, untilWorkflowsEnded } from '../workflows.ts';
-import { type Bench, mainSetting, type Section, type Setting } from './section.ts';
+import { type Bench, mainSetting, type Section } from './section.ts';
 
 const PATIENCE_MS = 3_600_000;
 

@@ -1,13 +1,10 @@
 /** A section of the bench: it measures on its own stack, with the means given here. */
+
+import type { Setting } from '../../test/support/harness/settings.ts';
 import type { Criterion } from '../criteria.ts';
 import type { Column } from '../sheet.ts';
 import type { Sizes } from '../sizes.ts';
 import type { Stack } from '../stack.ts';
-
-/** The settings of `WORKFLOWS`. */
-export const settings = ['all', 'undelivered'] as const;
-/** A value of {@link settings}. */
-export type Setting = (typeof settings)[number];
 
 /** The means of a section. */
 export interface Bench {

@@ -7,9 +7,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { positiveInteger, positiveNumber, wholeNumber } from '../../bench/options.ts';
-import { temporaryFolder } from '../../bench/stack.ts';
-import { table } from '../../bench/statistics.ts';
+import { positiveInteger, positiveNumber, wholeNumber } from '../../test/support/harness/options.ts';
+import { table } from '../../test/support/harness/table.ts';
+import { temporaryFolder } from '../../test/support/harness/temporary-folder.ts';
 import { build } from '../../test/support/programs/build.ts';
 import { stopOnInterruption } from '../../test/support/programs/stop-on-interruption.ts';
 import { type Installation, startInstallation } from './installation.ts';

@@ -2,8 +2,9 @@
  * The checker: compares observations with promises. A 200 means that a change is delivered, or its failure recorded
  * and mailed; 21 attempts, each after its wait; an outage is never the receiver's failure.
  */
-import type { Setting } from '../../bench/sections/section.ts';
+
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
+import type { Setting } from '../../test/support/harness/settings.ts';
 import type { Evidence } from '../evidence.ts';
 import type { Logbook } from '../logbook.ts';
 import type { Moment } from '../moments.ts';

@@ -1,5 +1,5 @@
 /** Checks that each attempted delivery leaves the queue and gets its workflow, unless the setting asks for none. */
-import type { Setting } from '../../bench/sections/section.ts';
+import type { Setting } from '../../test/support/harness/settings.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
 import { type Violation, violation } from './violation.ts';
 

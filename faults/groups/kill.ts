@@ -1,11 +1,11 @@
 /** Processes that die or freeze: each part alone, several, all. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jitteredWait } from '../../src/domain/retry-policy.ts';
+import type { Part } from '../../test/support/harness/part.ts';
 import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
 import type { InjectionPoint } from '../injection-point.ts';
 import { policyOf } from '../policies.ts';
-import type { Part } from '../stack/part.ts';
 import type { Stack } from '../stack/stack.ts';
 
 /** First attempts, one in the middle, and those before the longest waits. */

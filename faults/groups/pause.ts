@@ -3,9 +3,9 @@
  * spent, and the queue goes on by itself afterwards, with or without Temporal.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Part } from '../../test/support/harness/part.ts';
 import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
-import type { Part } from '../stack/part.ts';
 import type { Stack } from '../stack/stack.ts';
 import { TooSlowError } from '../too-slow.ts';
 import { killing } from './kill.ts';

@@ -5,16 +5,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
-import { temporaryFolder } from '../../bench/stack.ts';
 import { createPool, type Pool } from '../../src/db/connection/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
+import { signalTree } from '../../test/support/harness/processes.ts';
+import { temporaryFolder } from '../../test/support/harness/temporary-folder.ts';
 import { processesOf } from '../../test/support/programs/npm-start.ts';
 import { freePort } from '../../test/support/servers/ports.ts';
 import { createReceiver } from '../../test/support/servers/receiver.ts';
 import { policyVariables } from '../policies.ts';
 import { mountSmallDisk, type SmallDisk } from './disk.ts';
-import { signalTree } from './processes.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
 import { type BasicStack, RECEIVER_HOST } from './stack.ts';
 

@@ -1,7 +1,7 @@
 /** A mail server that accepts every mail, or behaves like real ones. */
 import type { Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
-import type { Part } from './part.ts';
+import type { Part } from '../../test/support/harness/part.ts';
 
 /** Its response to each try of a mail for this recipient. */
 export type MailBehavior = (

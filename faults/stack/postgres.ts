@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { isAlive } from '../../src/embedded/processes.ts';
+import type { Part } from '../../test/support/harness/part.ts';
+import { freezing, signalTree } from '../../test/support/harness/processes.ts';
 import { freePort } from '../../test/support/servers/ports.ts';
-import type { Part } from './part.ts';
-import { freezing, signalTree } from './processes.ts';
 
 /** A running Postgres. */
 export interface PostgresPart extends Part {

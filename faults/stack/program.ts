@@ -1,9 +1,9 @@
 /** Waybill itself, as a process. */
 import { isDeepStrictEqual } from 'node:util';
 import { isListed } from '../../src/embedded/processes.ts';
+import type { Part } from '../../test/support/harness/part.ts';
+import { freezing } from '../../test/support/harness/processes.ts';
 import { type Program, startProgram } from '../../test/support/programs/program.ts';
-import type { Part } from './part.ts';
-import { freezing } from './processes.ts';
 
 /** The longest restart under a fault's load, in milliseconds. */
 const READY_MS = 120_000;

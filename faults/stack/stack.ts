@@ -3,11 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Setting } from '../../bench/sections/section.ts';
-import { temporaryFolder } from '../../bench/stack.ts';
 import { createPool, type Pool } from '../../src/db/connection/pool.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import type { Shutdown } from '../../src/lib/shutdown.ts';
+import type { Setting } from '../../test/support/harness/settings.ts';
+import { temporaryFolder } from '../../test/support/harness/temporary-folder.ts';
 import { type DnsServer, startDnsServer } from '../../test/support/servers/dns-server.ts';
 import { createPoolerPart, type PoolerPart, type PoolMode } from '../../test/support/servers/pooler.ts';
 import { freePort } from '../../test/support/servers/ports.ts';

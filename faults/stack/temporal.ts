@@ -1,9 +1,9 @@
 /** The Temporal dev server of a stack, with its database in a file, so that it can be set back. */
 import { cp, rm } from 'node:fs/promises';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
+import type { Part } from '../../test/support/harness/part.ts';
+import { freezing, signalTree } from '../../test/support/harness/processes.ts';
 import { freePort } from '../../test/support/servers/ports.ts';
-import type { Part } from './part.ts';
-import { freezing, signalTree } from './processes.ts';
 
 /** A running dev server. */
 export interface TemporalPart extends Part {

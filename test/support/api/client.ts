@@ -1,6 +1,7 @@
 /** An e-shop developer's view: a logged-in client of a running Waybill. */
-import { ordinaryOrder } from '../../../bench/order.ts';
+
 import type { EshopCredentials } from '../../../src/app/accounts.ts';
+import { ordinaryOrder } from '../harness/ordinary-order.ts';
 
 /** The envelope, as far as tests read it. */
 export interface Answer {

@@ -5,8 +5,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Part } from '../../../faults/stack/part.ts';
 import { serverUser } from '../../../src/embedded/postgres-cluster.ts';
+import type { Part } from '../harness/part.ts';
 import { installedProgram } from '../programs/installed-program.ts';
 import { freePort } from './ports.ts';
 
