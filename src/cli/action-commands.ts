@@ -56,7 +56,7 @@ async function printAnswers(
 function addRedeliver(command: Command, { env, print }: CommandContext): void {
   const part = command
     .command('redeliver')
-    .description('deliver the events of ended deliveries again; to redeliver many, use waybill recover')
+    .description('deliver the events of ended deliveries again, even if they were delivered')
     .addHelpText('after', `\n${EXIT_CODES}`);
   runs(part, redeliverOptions, ({ ids, json }) =>
     printAnswers((answered) => redeliverEach(readSettings(env), ids, answered), { print, json }),
