@@ -113,7 +113,7 @@ async function actInQueue(
   const progress = createProgress(json);
   let done = 0;
   let failed = 0;
-  const message = 'Interrupted. What has been done stays, and a job continues on its own.';
+  const message = 'Interrupted. What has been done stays, and no job was started.';
   await untilInterrupted(message, async (signal) => {
     for (const id of ids) {
       signal.throwIfAborted();
@@ -151,7 +151,10 @@ async function select(sql: Pool, client: Client, taskQueue: string, filter: Bulk
   return { counts, ids, total: count + ids.length, missed: lackingInList(count, open, selected) };
 }
 
-/** Starts a job for those in Temporal, acts on those in the queue, and watches the job. */
+/**
+ * Acts on those in the queue, then starts a job for those in Temporal, and watches it. In this order, giving up one in
+ * Temporal does not release the next of its record from the queue.
+ */
 async function actOnSelected(
   { counts, ids, missed }: Awaited<ReturnType<typeof select>>,
   { action, filter, input }: BulkRequest,
@@ -161,15 +164,15 @@ async function actOnSelected(
   const { query, count } = counts;
   const bulk = createBulkActions(client, IDENTITY);
   const jobId = count === 0 ? null : `${PREFIX}${action}-${randomUUID()}`;
-  if (jobId !== null)
-    await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
-      throw new UserError(`Temporal rejected the start of the job: ${causeOf(error)}.`);
-    });
   const place = jobId === null ? 'In Temporal' : `Job ${jobId}`;
   const message = `${place}: ${deliveries(count)}${period(filter)}.${missed}`;
   output.print(output.json ? JSON.stringify({ jobId, ...counts }) : message);
   if (ids.length > 0) await actInQueue(request, ids, { action, input }, output);
-  if (jobId !== null) await watch(bulk, jobId, output);
+  if (jobId === null) return;
+  await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
+    throw new UserError(`Temporal rejected the start of the job: ${causeOf(error)}.`);
+  });
+  await watch(bulk, jobId, output);
 }
 
 export async function actOnAll(settings: Settings, asked: BulkRequest, output: Output): Promise<void> {

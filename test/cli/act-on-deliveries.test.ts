@@ -6,7 +6,9 @@ import { createInterface } from 'node:readline';
 import { TypedSearchAttributes } from '@temporalio/common';
 import pLimit from 'p-limit';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { transaction } from '../../src/db/transaction.ts';
 import { webhookIdKey } from '../../workflows/search-attributes.ts';
+import { recordEvent } from '../support/database/record-event.ts';
 import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { builtCli } from '../support/programs/built.ts';
 import { triedWaybill } from '../support/programs/waybill-command.ts';
@@ -14,6 +16,9 @@ import { nightly } from '../support/runner/nightly.ts';
 
 /** Several seconds of work for a job: the server executes 50 per second. */
 const JOB_SIZE = 600;
+
+/** Half a second of work for the command. */
+const BEHIND = 150;
 
 // No reconciler: what a test ends in Temporal stays open in the database.
 const stack = await stackOfFile('cli-actions', {
@@ -277,6 +282,31 @@ describe('deliveries selected by options', () => {
       code: 0,
     });
     expect(await actionsOf(id)).toMatchObject([{ action: 'hold' }]);
+  });
+
+  it('giving up all of an ordered record sends none of those that waited behind the first', async () => {
+    receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+    const { id: webhookId } = await stack.createWebhook(receiver.url, { ordering: 'record' });
+    const first = await stack.fireOne('ordered');
+    await stack.untilWaiting(first);
+    // So many that a job begun beside them would end the first one before them.
+    for (let sequence = 2; sequence <= BEHIND; sequence += 1)
+      await transaction(stack.sql, (tx) =>
+        recordEvent(tx, {
+          eshopId: stack.eshopId,
+          type: 'CREATE_ORDER',
+          entityId: 'ordered',
+          record: {},
+          sequence,
+        }),
+      );
+    await deliveries('give-up', '--webhook', String(webhookId), '--yes');
+    await stack.until('all to be canceled', async () => {
+      const open = await stack.sql`
+        select from deliveries where webhook_id = ${webhookId} and state in ('pending', 'retrying')`;
+      return open.length === 0;
+    });
+    expect(receiver.requests).toHaveLength(1);
   });
 
   it('giving up more than a thousand deliveries requires --yes', async () => {
