@@ -152,8 +152,8 @@ async function select(sql: Pool, client: Client, taskQueue: string, filter: Bulk
 }
 
 /**
- * Acts on those in the queue, then starts a job for those in Temporal, and watches it. In this order, giving up one in
- * Temporal does not release the next of its record from the queue.
+ * Acts on those in the queue, then starts a job for those in Temporal, and watches it. In this order, giving one up
+ * in Temporal does not release the next of its record from the queue.
  */
 async function actOnSelected(
   { counts, ids, missed }: Awaited<ReturnType<typeof select>>,
