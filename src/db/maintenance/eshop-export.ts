@@ -32,6 +32,12 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
   webhook: (sql, id) => sql`
     select id, ${settingsColumns(sql)}, header_names, registered_at, unregistered_at, deleted_at
     from webhooks where eshop_id = ${id} order by id`,
+  webhookVersion: (sql, id) => sql`
+    select webhook_id, at, webhook_type, additional_types, url, active, on_stock_change, skip_own, deleted
+    from webhook_versions where eshop_id = ${id} order by webhook_id, at, number`,
+  deactivation: (sql, id) => sql`
+    select webhook_id, at, reason, delivery_id, last_error
+    from deactivations where webhook_id in (select id from webhooks where eshop_id = ${id}) order by webhook_id, generation`,
   notice: (sql, id) => sql`
     select id, webhook_id, kind, recipient, address_id, at, outcome, settled_at, error
     from notices where eshop_id = ${id} order by at, id`,
@@ -45,9 +51,12 @@ const queries: Readonly<Record<string, (sql: Sql, eshopId: number) => postgres.F
   event: (sql, id) => sql`
     select id, type, entity_id, sequence, happened_at, snapshot::json as snapshot, origin, changed, test, created_at
     from events where eshop_id = ${id} order by id`,
+  recovery: (sql, id) => sql`
+    select id, webhook_id, since, until, include, state, by, comment, found, created, created_at, finished_at
+    from recoveries where eshop_id = ${id} order by id`,
   delivery: (sql, id) => sql`
-    select id, event_id, webhook_id, event_type, entity_id, sequence, state, superseded_by, canceled_by, created_at, finished_at,
-      attempts_made, last_status, last_error
+    select id, event_id, webhook_id, recovery_id, event_type, entity_id, sequence, state, superseded_by, canceled_by,
+      operator_actions, created_at, finished_at, attempts_made, last_status, last_error
     from deliveries where webhook_id in (select id from webhooks where eshop_id = ${id}) order by id`,
   attempt: (sql, id) => sql`
     select a.delivery_id, a.number, a.started_at, a.finished_at, a.outcome, a.duration_ms, a.status, a.error, a.response_excerpt
