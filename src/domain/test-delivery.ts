@@ -70,7 +70,7 @@ export const testResultSchema = component('TestResult', {
         status: wholeNumber(),
         headers: described(
           headers,
-          'A selection of headers useful for debugging: `content-type`, `location` and `server`.',
+          'Those headers of the response that help to debug, such as `content-type`, `location` and `server`.',
         ),
         excerpt: described(v.nullable(v.string()), 'The first 1 KiB of the response body, as text.'),
       }),
