@@ -152,7 +152,7 @@ test('a live page says when its e-shop is taken away, and drops its contents', a
 test('a live page replaces what has changed, and nothing else', async () => {
   await page.goto(`${server.url}/console/webhooks`);
   const address = /console\/webhooks/;
-  // The page as it is now, with other tokens in each response. By itself it changes: it says how long ago things were.
+  // The page as it is now, with other tokens in each response. By itself it would change: it says how long ago.
   let text: string | undefined;
   let responses = 0;
   await page.route(address, async (route) => {

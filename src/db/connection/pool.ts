@@ -46,16 +46,24 @@ const DEFAULTS: PoolOptions = {
 const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' } as const;
 
 /**
+ * How long a session may leave its transaction idle, in milliseconds. Less: a transaction fails whose process stood
+ * still for a moment. More: the locks of a process that is gone delay deliveries.
+ */
+const IDLE_IN_TRANSACTION_MS = 60_000;
+
+/**
  * Settings of a session with the server itself; through a pooler none is requested, and `server.ts` checks those
  * that matter. With keep-alives the server notices that we are gone: it probes a silent connection (seconds), and
  * ends the session after three unanswered probes. By default that takes hours, during which the session may hold a
- * lock. The isolation and how values are written may be set otherwise for the role or the database.
+ * lock. A proxy in between may answer the probes although we are gone: then the time-out of transactions ends the
+ * session. The isolation and how values are written may be set otherwise for the role or the database.
  */
 const SESSION = {
   application_name: 'waybill',
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 5,
   tcp_keepalives_count: 3,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   default_transaction_isolation: 'read committed',
   DateStyle: 'ISO, MDY',
   bytea_output: 'hex',
