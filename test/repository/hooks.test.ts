@@ -32,13 +32,10 @@ git('config', 'core.hooksPath', join(root, '.githooks'));
 
 describe('the subject of a commit', () => {
   it.each([
-    ['may be an imperative', 'Fix the relay', 0, ''],
     ['may have 72 characters', `Add ${'a'.repeat(68)}`, 0, ''],
     ['must not have more than 72 characters', `Add ${'a'.repeat(69)}`, 1, 'has 73 characters, of at most 72'],
     ['must begin with a verb of the list', 'Polish the relay', 1, 'begins with "Polish"'],
-    ['must not be a sentence', 'The relay is fixed', 1, 'begins with "The"'],
     ['may be that of a fixup', 'fixup! Polish the relay', 0, ''],
-    ['may be followed by any body', `Fix it\n\n${'The relay '.repeat(20)}`, 0, ''],
   ])('%s', (_what, message, code, said) => {
     stage('a.txt', message);
     const ended = commit(message);
@@ -58,11 +55,5 @@ describe('staged files', () => {
     stage('b.ts', 'export const b = async () => true;\nif (b()) process.exit();\n');
     expect(commit('Add a file')).toEqual({ code: 1, said: expect.stringContaining('no-misused-promises') });
     git('rm', '--cached', '--quiet', 'b.ts');
-  });
-
-  it('are the only files that are checked', () => {
-    writeFileSync(join(repository, 'c.ts'), 'let c = 1\n');
-    stage('a.txt', 'other');
-    expect(commit('Change a file')).toEqual({ code: 0, said: expect.any(String) });
   });
 });

@@ -1,10 +1,9 @@
-/** The demonstration's day as data, and how it waits. test/e2e/demo.test.ts plays a whole day. */
+/** The demonstration's day as data. test/e2e/demo.test.ts plays a whole day. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { planDay } from '../../demo/day.ts';
 import { randomFrom } from '../../demo/random.ts';
 import { type Call, firedBy, stepsOf } from '../../demo/steps.ts';
-import { type Open, untilDelivered, whyMissing } from '../../demo/waiting.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { shippedCatalogue } from '../../src/domain/shipper-services.ts';
 import { progressLines } from '../../src/lib/progress.ts';
@@ -41,50 +40,6 @@ describe('a day', () => {
       const count = kind === 'all' ? all : [...fired].find(([type]) => type === kind)?.[1];
       expect(counts, String(kind)).toEqual([count, count]);
     }
-  });
-});
-
-describe('waiting for deliveries', () => {
-  const wanted = new Map([['CREATE_ORDER', 3]] as const);
-  const patience = { firstMs: 5, nextMs: 50 };
-  /** @param come how many have arrived at each check; the last value repeats */
-  const wait = (
-    come: readonly number[],
-    open: Open = { waiting: 0, lastError: null },
-    { signal = new AbortController().signal, firstMs = patience.firstMs, nextMs = patience.nextMs } = {},
-  ) => {
-    const seen: (readonly [come: number, waiting: number])[] = [];
-    const left = [...come];
-    const count = async () => {
-      const now = left.length > 1 ? left.shift() : left[0];
-      return new Map([['CREATE_ORDER', now ?? 0]] as const);
-    };
-    const result = untilDelivered(wanted, count, {
-      open: async () => open,
-      patience: { firstMs, nextMs },
-      everyMs: 10,
-      signal,
-      onCount: (total, waiting) => seen.push([total, waiting]),
-    });
-    return { seen, result };
-  };
-  const none = new Map([['CREATE_ORDER', 0]]);
-  const why = (open: Open, came: number) => whyMissing(open, { missing: 3 - came, came, patience });
-
-  it('ends early if nothing was ever attempted, since there is no worker', async () => {
-    const open = { waiting: 3, lastError: null };
-    const { seen, result } = wait([0], open);
-    expect(await result).toEqual({ delivered: none, open });
-    expect(seen.length).toBeLessThan(6);
-    expect(why(open, 0)).toBe('3 deliveries have not arrived, and none was attempted: is a worker running?');
-    expect(why({ waiting: 0, lastError: 'HTTP 503' }, 2)).toBe('1 delivery has not arrived: HTTP 503.');
-  });
-
-  it('ends when aborted', async () => {
-    const controller = new AbortController();
-    const { result } = wait([0], undefined, { signal: controller.signal, firstMs: 60_000 });
-    controller.abort(new Error('Stopped.'));
-    await expect(result).rejects.toThrow('Stopped.');
   });
 });
 
