@@ -80,8 +80,9 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
       defineSignal<[ActionRequest | undefined]>(action),
       async (request) => {
         signals += 1;
-        // Signals, too, are delivered again after a reset, in the same order.
-        const id = `${workflowInfo().originalExecutionRunId}/signal/${signals}`;
+        // Signals, too, are delivered again after a reset, in the same order. If it left them out, the next ones get
+        // their numbers: the name keeps a resume from being taken for a hold.
+        const id = `${workflowInfo().originalExecutionRunId}/signal/${signals}/${action}`;
         // A signal has no response: an impossible action changes nothing, and is not reported.
         if (problemOf(request) === null) await inTurn(action, id, completed(request));
       },

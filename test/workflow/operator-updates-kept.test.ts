@@ -98,6 +98,19 @@ test('signals take effect once, even if the workflow is reset', async () => {
   await ask('giveUp', id);
 });
 
+test('after a reset without its signals, a new signal is not taken for an old one', async () => {
+  const { stack, receiver } = await start();
+  const { id } = await waitingDelivery(stack, receiver);
+  await stack.signal(id, 'tryNow', byAnna);
+  await stack.until('the second attempt', async () => (await stack.delivery(id)).attemptsMade === 2);
+  const first = (await stack.describe(id))?.runId;
+  await stack.resetWorkflow(id, { signals: false });
+  await stack.until('another run', async () => (await stack.describe(id))?.runId !== first);
+  await stack.signal(id, 'hold', byAnna);
+  await stack.untilHeld(id);
+  expect(await actionsOf(stack, id)).toEqual(['tryNow', 'hold']);
+});
+
 test('a missing workflow that is not started again yet: the database takes the action', async () => {
   const { stack, receiver, ask } = await start();
   const { id } = await waitingDelivery(stack, receiver);

@@ -1,8 +1,11 @@
 /** The workflows of a delivery stack: what they show, when they end, and the buttons of Temporal's UI. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import type { StoredState } from '../../../src/domain/delivery-state.ts';
 import { until } from '../until.ts';
 import type { DeliveryRow, StackRecords } from './stack-records.ts';
+
+const { RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL } = proto.temporal.api.enums.v1.ResetReapplyExcludeType;
 
 /** The workflows of deliveries. */
 export function createStackWorkflows(client: Client, records: StackRecords) {
@@ -83,7 +86,8 @@ export function createStackWorkflows(client: Client, records: StackRecords) {
     },
 
     /** Resets a workflow to its first task, as the UI's button does. */
-    async resetWorkflow(id: string): Promise<void> {
+    /** @param signals whether the new run gets the signals again */
+    async resetWorkflow(id: string, { signals = true } = {}): Promise<void> {
       const { events } = await workflows.workflow(id).fetchHistory();
       const task = events?.find((event) => event.workflowTaskCompletedEventAttributes);
       await client.workflowService.resetWorkflowExecution({
@@ -92,6 +96,7 @@ export function createStackWorkflows(client: Client, records: StackRecords) {
         reason: 'tried again by an operator',
         workflowTaskFinishEventId: task?.eventId ?? null,
         requestId: `${id}-reset`,
+        resetReapplyExcludeTypes: signals ? [] : [RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL],
       });
     },
   };
