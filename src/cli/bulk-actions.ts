@@ -103,30 +103,39 @@ function lackingInList(listed: number, inTemporal: number, { state, since, until
 /**
  * Acts on deliveries in the queue one after the other, since the job does not know them.
  * @param ids the newest first: giving up an older one would release the next of its record
+ * @returns the number of deliveries that did not accept the action
  */
 async function actInQueue(
   request: RequestAction,
   ids: readonly string[],
   { action, input }: Pick<BulkRequest, 'action' | 'input'>,
   { print, json }: Output,
-): Promise<void> {
+): Promise<number> {
   const progress = createProgress(json);
   let done = 0;
   let failed = 0;
+  const reasons = new Map<string, number>();
   const message = 'Interrupted. What has been done stays, and no job was started.';
   await untilInterrupted(message, async (signal) => {
     for (const id of ids) {
       signal.throwIfAborted();
       progress.show(done + failed, ids.length, 'Deliveries in the queue');
-      if ((await request(action, id, input)).accepted) done += 1;
-      else failed += 1;
+      const { accepted, message: reason } = await request(action, id, input);
+      if (accepted) done += 1;
+      else {
+        failed += 1;
+        reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+      }
     }
   }).finally(() => progress.stop());
   const result = { state: 'queue', total: ids.length, done, failed };
-  print(json ? JSON.stringify(result) : line(result));
+  print(json ? JSON.stringify({ ...result, reasons: Object.fromEntries(reasons) }) : line(result));
+  if (!json) for (const [reason, count] of reasons) print(`  ${deliveries(count)}: ${reason}`);
+  return failed;
 }
 
-async function watch(bulk: BulkActions, jobId: string, { print, json }: Output): Promise<void> {
+/** @returns the number of deliveries that did not accept the action */
+async function watch(bulk: BulkActions, jobId: string, { print, json }: Output): Promise<number> {
   const progress = createProgress(json);
   const goesOn = `Job ${jobId} continues on its own. To follow it: waybill deliveries jobs show ${jobId}`;
   const began = performance.now();
@@ -139,6 +148,7 @@ async function watch(bulk: BulkActions, jobId: string, { print, json }: Output):
   }).finally(() => progress.stop());
   print(json ? JSON.stringify(status) : line(status));
   if (status.state === 'failed') throw new UserError(`It was stopped: ${status.reason}.`, SOME_FAILED);
+  return status.failed;
 }
 
 /** The deliveries that a filter selects: those in Temporal, for a job, and the ids of those in the queue. */
@@ -167,12 +177,14 @@ async function actOnSelected(
   const place = jobId === null ? 'In Temporal' : `Job ${jobId}`;
   const message = `${place}: ${deliveries(count)}${period(filter)}.${missed}`;
   output.print(output.json ? JSON.stringify({ jobId, ...counts }) : message);
-  if (ids.length > 0) await actInQueue(request, ids, { action, input }, output);
-  if (jobId === null) return;
-  await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
-    throw new UserError(`Temporal rejected the start of the job: ${causeOf(error)}.`);
-  });
-  await watch(bulk, jobId, output);
+  let failed = ids.length === 0 ? 0 : await actInQueue(request, ids, { action, input }, output);
+  if (jobId !== null) {
+    await bulk.start({ jobId, query, action, input }).catch((error: unknown) => {
+      throw new UserError(`Temporal rejected the start of the job: ${causeOf(error)}.`);
+    });
+    failed += await watch(bulk, jobId, output);
+  }
+  if (failed > 0) throw new UserError(`${deliveries(failed)} did not accept it.`, SOME_FAILED);
 }
 
 export async function actOnAll(settings: Settings, asked: BulkRequest, output: Output): Promise<void> {

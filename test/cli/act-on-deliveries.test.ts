@@ -284,7 +284,7 @@ describe('deliveries selected by options', () => {
     expect(await actionsOf(id)).toMatchObject([{ action: 'hold' }]);
   });
 
-  it('giving up all of an ordered record sends none of those that waited behind the first', async () => {
+  it('a blocked delivery refuses an attempt, and is not sent when all of its record are given up', async () => {
     receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
     const { id: webhookId } = await stack.createWebhook(receiver.url, { ordering: 'record' });
     const first = await stack.fireOne('ordered');
@@ -300,13 +300,18 @@ describe('deliveries selected by options', () => {
           sequence,
         }),
       );
-    await deliveries('give-up', '--webhook', String(webhookId), '--yes');
+    const all = ['--webhook', String(webhookId), '--yes'];
+    const tried = await deliveries('try-now', ...all);
+    expect(tried).toMatchObject({ error: `${BEHIND - 1} deliveries did not accept it.`, code: 2 });
+    expect(tried.printed).toMatch(/^queue: 0 of \d+ done, \d+ failed\n {2}\d+ deliveries: It waits /m);
+    await stack.until('the second attempt', async () => (await stack.delivery(first)).attemptsMade === 2);
+    await deliveries('give-up', ...all);
     await stack.until('all to be canceled', async () => {
       const open = await stack.sql`
         select from deliveries where webhook_id = ${webhookId} and state in ('pending', 'retrying')`;
       return open.length === 0;
     });
-    expect(receiver.requests).toHaveLength(1);
+    expect(receiver.requests).toHaveLength(2);
   });
 
   it('giving up more than a thousand deliveries requires --yes', async () => {
