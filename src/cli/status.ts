@@ -96,10 +96,13 @@ export function problemsOf({ database, temporal }: Status) {
 /** Their sentences alone. */
 export const messagesOf = (status: Status) => problemsOf(status).map(({ message }) => message);
 
+const WITHOUT_TEMPORAL =
+  'Events are still accepted, and first attempts made. Retries after more than a minute wait until it is back.';
+
 function* problemsOfTemporal(temporal: TemporalStatus, accepting: boolean): Problems {
   if (temporal.problem !== null) {
     const reassures = temporal.away && accepting;
-    const reassurance = reassures ? ' Events are still accepted, and delivered once it is back.' : '';
+    const reassurance = reassures ? ` ${WITHOUT_TEMPORAL}` : '';
     yield ['temporal', `${temporal.problem}${reassurance}`];
   } else if (temporal.workers.length === 0)
     yield [
