@@ -118,13 +118,13 @@ export function operatorRoutes(app: ConsoleApp, { sql, operator }: ConsoleDeps):
   app.get(`${ALL}/recoveries`, (c) => renderOperator(c, {}));
 
   app.post(`${ALL}/recoveries`, async (c) => {
-    const { form, viewer } = c.var;
+    const { form } = c.var;
     const sent = v.safeParse(ControlForm, { reason: '', ...form });
     if (!sent.success) throw new Problem(400, 'There is no such action for a recovery.');
     const { asked, reason } = sent.output;
     const [action, id] = asked;
-    const by = viewer.session.username;
-    const { done, message } = await control(id, action, reason === '' ? by : `${reason} (${by})`);
+    // The e-shop sees the reason, and not whose account it was.
+    const { done, message } = await control(id, action, reason);
     return await renderOperator(c, done ? { notice: message } : { refused: message });
   });
 }
