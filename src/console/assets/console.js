@@ -6,11 +6,12 @@
   const box = document.querySelector('[hx-get][hx-select]');
   let paused = false;
 
-  // A list with checked items is not refreshed, either.
+  // A list with checked items is not refreshed, either, nor one in which somebody has got to by the keyboard.
   const looking = () =>
     !paused &&
     document.visibilityState === 'visible' &&
     String(getSelection()) === '' &&
+    document.querySelector('main a:focus-visible') === null &&
     document.querySelector('[hx-get] input:checked') === null;
   const live = () => {
     if (looking()) document.body.dispatchEvent(new Event('live'));
@@ -123,8 +124,13 @@
   if (foot && box) {
     const pause = document.createElement('button');
     pause.type = 'button';
+    const late = document.createElement('span');
+    late.setAttribute('role', 'status');
+    let failedAt = null;
     const named = () => {
       pause.textContent = paused ? 'Resume live updates' : 'Pause live updates';
+      late.textContent =
+        failedAt === null ? '' : `Not updated since ${failedAt}: the server does not respond.`;
       foot.classList.toggle('live', !paused);
     };
     pause.addEventListener('click', () => {
@@ -132,8 +138,12 @@
       named();
       live();
     });
+    document.addEventListener('htmx:afterRequest', ({ detail }) => {
+      failedAt = detail.successful ? null : (failedAt ?? new Date().toLocaleTimeString('en-GB'));
+      named();
+    });
     named();
-    foot.append(' ', pause);
+    foot.append(' ', pause, ' ', late);
   }
 
   // Opened details stay open when their part of the page is replaced.
