@@ -175,4 +175,20 @@ test('a live page replaces what has changed, and nothing else', async () => {
   await stack.createWebhook(receiver.url, { description: 'Made meanwhile' });
   await replaced();
   await page.getByText('Made meanwhile').waitFor();
+  await page.route(address, (route) => route.abort());
+  await page.getByText(/^Not updated since \d/).waitFor();
+  await page.unroute(address);
+  await page.getByText(/^Not updated since \d/).waitFor({ state: 'detached' });
+  // Somebody who has got to a link by the keyboard stays there.
+  const refreshes = () =>
+    page.evaluate(`(() => {
+      let refreshes = 0;
+      document.body.addEventListener('live', () => { refreshes += 1; }, { once: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+      return refreshes;
+    })()`);
+  await page.getByRole('link', { name: 'Made meanwhile' }).focus();
+  expect(await refreshes()).toBe(0);
+  await page.evaluate('document.activeElement.blur()');
+  expect(await refreshes()).toBe(1);
 });

@@ -138,7 +138,9 @@ test('a recovery is paused with a reason that its e-shop reads, resumed and canc
   await page.getByLabel('Reason for pausing').fill('the receiver is slow');
   await page.getByRole('button', { name: `Pause the recovery of ${name}` }).click();
   await page.getByText(`The recovery of ${name} is paused.`).waitFor();
-  await page.getByText('Paused by the operator of the warehouse: the receiver is slow', { exact: true }).waitFor();
+  await page
+    .getByText('Paused by the operator of the warehouse: the receiver is slow', { exact: true })
+    .waitFor();
   await page.getByRole('button', { name: `Resume the recovery of ${name}` }).click();
   // There are no events to recover: it may have ended already.
   await page.getByText(new RegExp(`The recovery of ${name} is (running|completed).`)).waitFor();
