@@ -152,7 +152,7 @@ describe('other sites', () => {
     const { csrf } = await ask('/console/all/recoveries');
     const done = await ask('/console/all/recoveries', { csrf, asked, reason: 'stock-taking' });
     expect(done.status).toBe(200);
-    expect(controlled).toEqual(['pause 01994ab0-0000-7000-8000-000000000001 stock-taking (anna)']);
+    expect(controlled).toEqual(['pause 01994ab0-0000-7000-8000-000000000001 stock-taking']);
   });
 
   test('a reason of more than 500 characters is refused, and the form can be sent again', async () => {

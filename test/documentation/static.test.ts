@@ -64,7 +64,7 @@ test.each(looks)(
     await page.goto(site.url);
     await picture(page, `static-start-${name}`);
     await page.keyboard.press('/');
-    await page.keyboard.type('restore a backup');
+    await page.keyboard.type('back up and restore');
     await page.getByRole('option').first().waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
