@@ -13,7 +13,7 @@ import { type DataDir, type Instance, openDataDir } from './data-dir.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { requireOwnFolder } from './own-files.ts';
 import { startPostgres } from './postgres.ts';
-import { postgresPrograms, serverUser } from './postgres-cluster.ts';
+import { postgresEntry, serverUser } from './postgres-cluster.ts';
 import { stopOrphan } from './service.ts';
 import { type EmbeddedTemporal, startTemporal, TEMPORAL_STOP_MS } from './temporal.ts';
 import { findTemporal } from './temporal-binary.ts';
@@ -78,7 +78,7 @@ export async function startEmbedded(
   }
   await check();
   // A missing Postgres is reported first: the search for Temporal may fail, too, for a reason of its own.
-  if (settings.DATABASE_URL === undefined) await postgresPrograms();
+  if (settings.DATABASE_URL === undefined) postgresEntry();
   // Searched first: if it has to be downloaded, that takes longer than all the rest.
   // An aborted search cleans up before this process ends.
   const temporalProgram = needsTemporal

