@@ -104,17 +104,20 @@ function Installation({ problems, counts }: InstallationStatus) {
 export function overviewOfAll(app: ConsoleApp, { sql, policy, operator }: ConsoleDeps): void {
   const webhooksIn = remembered(
     SHARED_READ_MS,
-    (among: ReturnType<typeof scopeOf>) => listAllWebhooks(sql, { among }, MAX_WEBHOOKS_LISTED),
+    async (among: ReturnType<typeof scopeOf>): Promise<Shown[]> =>
+      (await listAllWebhooks(sql, { among }, MAX_WEBHOOKS_LISTED)).map((webhook) => ({
+        ...webhook,
+        record: recordOf(policy, webhook),
+      })),
     String,
   );
   app.get(ALL, async (c) => {
     const { viewer } = c.var;
     const titles = titlesOf(viewer);
-    const [found, status] = await Promise.all([
+    const [webhooks, status] = await Promise.all([
       webhooksIn(scopeOf(viewer)),
       viewer.operator ? operator?.installation() : undefined,
     ]);
-    const webhooks = found.map((webhook) => ({ ...webhook, record: recordOf(policy, webhook) }));
     const needing = webhooks.filter(({ record }) => needsAttention(record));
     return respond(
       c,
