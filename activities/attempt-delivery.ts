@@ -46,7 +46,7 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       throw ourOutage(error, input);
     }
     // The activity waits, as it does between two attempts: a wait in the workflow would cost several times as much as
-    // an attempt, and thousands of deliveries may have to wait. A change of the webhook cancels the wait.
+    // an attempt, and thousands of deliveries may have to wait. A change to the webhook cancels the wait.
     if (outcome.kind === 'deferred')
       throw expected(whyDeferred(outcome), { type: failureTypes.deferred, nextRetryDelay: outcome.ms });
     if (outcome.kind !== 'failed') return outcome;

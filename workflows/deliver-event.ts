@@ -52,7 +52,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   const endings = createEndings({ input, own, mail, view });
   const attempts = createAttempts(input);
   const outage = createOutage();
-  /** How many changes of the webhook and operator actions there were: each changes the situation. */
+  /** How many changes to the webhook and operator actions there were: each changes the situation. */
   let changes = 0;
   function changed(): void {
     changes += 1;

@@ -19,7 +19,7 @@ export interface DeliverEventInput {
   readonly entityId: string;
   /** How many attempts the queue or another workflow recorded before this workflow; 0 if none could be made. */
   readonly attemptsMade: number;
-  /** The policy at dispatch: later changes of the configuration do not affect this delivery. */
+  /** The policy at dispatch: later changes to the configuration do not affect this delivery. */
   readonly policy: RetryPolicy;
   /** The attempt that delivered it from the queue, before this workflow was started; absent if none did. */
   readonly delivered?: Delivered;

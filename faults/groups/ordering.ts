@@ -20,7 +20,7 @@ import { wiped } from './temporal.ts';
 
 /** The number of records that change at once: the other orders of the round need their turn, too. */
 const AT_ONCE = 20;
-/** The time between two changes of a record, in milliseconds. */
+/** The time between two changes to a record, in milliseconds. */
 const PAUSE_MS = [20, 300] as const;
 /** Long, since there is much load: other groups check whether deliveries are in time. In milliseconds. */
 const GRACE_MS = 60_000;
@@ -130,7 +130,7 @@ async function settle(scene: Scene): Promise<void> {
   const accepted = logbook.accepted.filter(({ entityId }) => records.includes(entityId)).length;
   if (events.length < accepted)
     logbook.complaints.push(
-      `${accepted} changes of ordered records were accepted, ${events.length} are known`,
+      `${accepted} changes to ordered records were accepted, ${events.length} are known`,
     );
   for (const [index, side] of sides.entries())
     logbook.found.push(...checkOrder({ ...side, deliveries: all[index] ?? [], canceled }, events));

@@ -162,7 +162,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'src/db/outbox/supersede-retries.ts',
     text: '        late_ms = e.late_ms,\n        due_at = now()',
     replacement: `        late_ms = e.late_ms, class = \${CLASS.fresh}, state = 'retrying', next_attempt_at = now(),\n        due_at = now()`,
-    symptom: 'The newest change of a record arrives before what another webhook still has to send of it.',
+    symptom: 'The newest change to a record arrives before what another webhook still has to send of it.',
     caughtBy: catchers(
       'test/workflow/ordering.test.ts',
       'superseding: the newest continues with the count and window, behind deliveries in between',

@@ -106,7 +106,7 @@ export function skipped(delivery: DeliveryForAttempt, reason: SkipReason): Attem
 
 /**
  * How late an attempt began because of an outage of Waybill, in milliseconds. The first attempt is due when its
- * window starts. A change of the webhook, or the end of its pause, makes an attempt due: a delivery held until then
+ * window starts. A change to the webhook, or the end of its pause, makes an attempt due: a delivery held until then
  * is not late. Nor is a delivery late if it waited while its process was claiming: a limit or other deliveries
  * delayed it.
  * @param claimingMs for how long the process has been claiming without a break, in milliseconds

@@ -94,7 +94,7 @@ export function finalState(state: StoredState): FinalState {
 }
 
 /**
- * When the next attempt is due. A change of the webhook makes an attempt due at once, but not sooner than the
+ * When the next attempt is due. A change to the webhook makes an attempt due at once, but not sooner than the
  * policy's first wait after the last attempt: a webhook that is switched on and off must not spend the retries.
  */
 function nextAttemptOf(

@@ -142,7 +142,7 @@ function* problemsOfDatabase(database: DatabaseStatus): Problems {
   if (isLate(outbox.oldestChangeSeconds, CHANGE_LATE_SECONDS))
     yield [
       'changesLate',
-      `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been signaled to Temporal, the oldest for ${duration(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`,
+      `${counted(outbox.changes, 'change')} to webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been signaled to Temporal, the oldest for ${duration(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`,
     ];
   if (heldUpBy !== null && heldUpBy.seconds > HELD_UP_LATE_SECONDS)
     yield [

@@ -1,6 +1,6 @@
 /** The advisory locks in the database: arbitrary fixed numbers, no two alike. */
 
-/** For changes of tables. */
+/** For changes to tables. */
 export const SCHEMA_LOCK = 715_021;
 /** For deciding whom to warn or to notify. */
 export const DECISION_LOCK = 715_022;

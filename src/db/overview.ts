@@ -34,8 +34,8 @@ interface OutboxOverview {
   /** The longest wait of a fresh delivery, or of an undelivered one due for a retry or its workflow; 0 if none is. */
   readonly oldestSeconds: number | null;
   /**
-   * Changes of webhooks and pre-orders that are being passed on, and how long ago the oldest was due. A change of a
-   * webhook that waits behind another one of it is counted, but not due.
+   * Changes to webhooks and pre-orders that are being passed on, and how long ago the oldest was due. A change
+   * that waits behind another one to the same webhook is counted, but not due.
    */
   readonly changes: number;
   readonly oldestChangeSeconds: number | null;

@@ -32,7 +32,7 @@ export const webhookCauses = {
   gone: 'was inactive: it had been deactivated at {at} because its receiver had responded to delivery {delivery} with 410 Gone.',
   inactive: 'was inactive; since when and why is not known.',
   otherType: 'was of the {types} at that time.',
-  stockOnly: 'did not ask for changes of stock alone.',
+  stockOnly: 'did not ask for changes to stock alone.',
   ownChange: 'leaves out changes by the e-shop itself.',
   deletedBefore: 'had been deleted at {at}.',
   deletedSince: 'was deleted at {at}; its deliveries are no longer available.',
@@ -130,7 +130,7 @@ export function absenceOf(
     return { cause: 'noWebhook', reason: `There has been no webhook of the type ${type}.` };
   const lost = absences.filter(({ cause }) => cause === 'deletedSince' || cause === 'notKept');
   if (lost.length > 0) return { cause: 'noLongerThere', reason: reasonsOf(lost).join(' ') };
-  const asking = changed === STOCK_ONLY ? ' that asks for changes of stock alone' : '';
+  const asking = changed === STOCK_ONLY ? ' that asks for changes to stock alone' : '';
   const isSkipped = absences.some(({ cause }) => cause === 'ownChange');
   const taking = isSkipped ? ' that takes changes by the e-shop itself' : '';
   const noneActive = `No webhook of the type ${type}${asking}${taking} was active at ${at.toISOString()}.`;

@@ -12,7 +12,7 @@ export function factsOf(webhook: WebhookSettings, headerNames: readonly string[]
     ['Ordering', ordering],
     ['Packing lists', parameters?.withPackingLists === true ? 'yes' : null],
     ['Personal data', parameters?.withoutPersonalData === true ? 'left out' : null],
-    ['Changes of stock', parameters?.onStockChange === true ? 'yes' : null],
+    ['Changes to stock', parameters?.onStockChange === true ? 'yes' : null],
     ['Own changes', skipOwn ? 'left out' : null],
     ['Signatures', asymmetric ? 'also with the key of the e-shop (v1a)' : null],
     ['Static headers', headerNames?.join(', ') ?? null],

@@ -84,7 +84,7 @@ export const ordering = described(
 export const skipOwn = described(
   v.boolean('must be true or false'),
   'Leaves out changes by the e-shop itself (`origin` `shop`): their events create no delivery for this webhook. ' +
-    'Changes of stock alone still come: movements, and updates of a product in which only `stock` changed. ' +
+    'Changes to stock alone still come: movements, and updates of a product in which only `stock` changed. ' +
     leftOut('skipOwn'),
 );
 

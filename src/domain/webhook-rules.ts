@@ -30,7 +30,7 @@ export function typeRules(stored: readonly EventType[]): readonly Rule<unknown>[
         'allowed only for POST webhooks with a type of orders or returns',
       ),
     ),
-    // Changes of stock alone are updates of a product.
+    // Changes to stock alone are updates of a product.
     rule(['webhookType', 'additionalTypes', 'parameters'], (webhook) =>
       problemIf(
         webhook.parameters?.onStockChange === true && !hasType(webhook, (type) => type === 'UPDATE_PRODUCT'),

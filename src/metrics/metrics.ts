@@ -83,7 +83,7 @@ const HELP = {
     'How long ago the oldest of these deliveries was created; 0 if there is none.',
   waybill_blocked_stuck_seconds:
     'For how long one of these has been seen to wait although no open delivery is before it; 0 if there is none.',
-  waybill_changes_waiting: 'Changes of webhooks and pre-orders that are being passed on.',
+  waybill_changes_waiting: 'Changes to webhooks and pre-orders that are being passed on.',
   waybill_changes_oldest_seconds: 'How long the oldest of these changes has been due; 0 if there is none.',
   waybill_deliveries_open:
     'Open deliveries, by state; `held`: by an operator, or because their webhook is inactive or paused.',

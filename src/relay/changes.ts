@@ -1,6 +1,6 @@
 /**
- * Makes the background calls to Temporal. A change of a webhook goes to its open deliveries, page by page; a change
- * of a pre-order to its timer; a change of a recovery to its workflow. Each notice gets its workflow started.
+ * Makes the background calls to Temporal. A change to a webhook goes to its open deliveries, page by page; a change
+ * to a pre-order to its timer; a change to a recovery to its workflow. Each notice gets its workflow started.
  */
 import { decideWarnings } from '../db/incidents/decide.ts';
 import { claimNotices, giveBackNotices } from '../db/notices/pending.ts';
@@ -37,7 +37,7 @@ type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping' | 'onAnswered' | 's
 type ChangesDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'watch' | 'policy'>;
 
 /**
- * Takes a few changes of webhooks, and passes on one page of each.
+ * Takes a few changes to webhooks, and passes on one page of each.
  * @throws the error of Temporal or the database when it is unavailable; the rest is given back
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
@@ -56,7 +56,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
         return claimed;
       },
       call: (change) => passOnPage(deps, change, pace),
-      what: 'a change of a webhook',
+      what: 'a change to a webhook',
       ids: ({ id: changeId }) => ({ changeId }),
     },
   );
@@ -99,7 +99,10 @@ async function passOnPage(
  */
 async function begin({ sql, log }: ChangesDeps, change: WebhookChange): Promise<string> {
   const { id, eshopId, webhookId, wakes, deleted } = change;
-  log.info({ eshopId, webhookId, active: wakes, deleted }, 'a change of a webhook is being passed on');
+  log.info(
+    { eshopId, webhookId, active: wakes, deleted },
+    'passing a change to a webhook on to its open deliveries',
+  );
   return await markStarted(sql, id);
 }
 

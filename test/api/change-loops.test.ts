@@ -35,7 +35,7 @@ async function messages(request: TestEshop['shop']['request'], notes: readonly s
 const notes = (count: number) => Array.from({ length: count }, (_, index) => `note ${index}`);
 const row = async () => databaseRows(await askDatabase(api.sql)).find(([name]) => name === 'Loop');
 
-it('the hundredth change of a record within a minute warns its e-shop, and no other', async () => {
+it('the hundredth change to a record within a minute warns its e-shop, and no other', async () => {
   const request = await withOrder(api.eshop);
   const other = await withOrder(await api.newEshop());
   const warned =
@@ -61,7 +61,7 @@ it('the hundredth change of a record within a minute warns its e-shop, and no ot
     `order 10001 of e-shop ${loop.eshopId}, changed 101 times within a minute`,
   ]);
   expect(await readChangeLoop(api.sql, loop.eshopId)).toMatchObject({ entityId: '10001', changes: 101 });
-  // No other e-shop sees it, and changes of stock alone, as by many sales, are none.
+  // No other e-shop sees it, and changes to stock alone, as by many sales, are none.
   expect(await readChangeLoop(api.sql, loop.eshopId + 1)).toBeNull();
   await api.sql`update events set changed = 'stock' where changed is not null`;
   expect(await readChangeLoop(api.sql)).toBeNull();

@@ -101,7 +101,7 @@ function outlineOfOperation({ path, method, operation }: ReturnType<typeof opera
   ].join('\n');
 }
 
-test('the API matches openapi.txt, so that every change of it shows in review', async () => {
+test('the API matches openapi.txt, so that every change to it shows in review', async () => {
   const schemas = Object.entries(document.components.schemas);
   const lines = [
     ...operations().map(outlineOfOperation),

@@ -32,7 +32,7 @@ test('omitted fields keep their values, and a record can be sent back as read', 
   }
 });
 
-test('changes of fields of the operator are refused, and all problems are named at once', async () => {
+test('changes to fields of the operator are refused, and all problems are named at once', async () => {
   const { shop } = await api.newEshop();
   const { data } = await shop.request('GET', '/v21/eshop');
   for (const name of ['id', 'name', 'email'] as const) {

@@ -188,7 +188,7 @@ describe('why an event did not reach a webhook', () => {
       changed: 'stock',
       cause: 'noActiveWebhook',
       reason: expect.stringMatching(
-        /^No webhook of the type UPDATE_PRODUCT that asks for changes of stock alone was active at /,
+        /^No webhook of the type UPDATE_PRODUCT that asks for changes to stock alone was active at /,
       ),
       webhooks: [
         { webhookId: plain, cause: 'stockOnly' },

@@ -82,7 +82,7 @@ describe('pre-orders', () => {
   const preOrder = (id: string, releaseAt: string | null) =>
     api.shop('POST', '/v21/orders', minimalOrder(id, { status: 'preOrder', releaseAt }));
 
-  test('every change of the release time reaches the timer, and nothing else does', async () => {
+  test('every change to the release time reaches the timer, and nothing else does', async () => {
     await preOrder('pre-1', far);
     expect(await timer('pre-1')).toBe(1);
     await api.shop('PATCH', '/v21/orders/pre-1', { note: 'x' });

@@ -134,7 +134,7 @@ test('every operation on an unknown product is a 404', async () => {
   }
 });
 
-test('products are filtered by active and by time; a change of stock counts as a change', async () => {
+test('products are filtered by active and by time; a change to stock counts as a change', async () => {
   const { shop, warehouse } = await api.newEshop();
   for (const sku of ['a', 'b', 'c']) await shop.request('POST', '/v21/products', { sku, name: sku });
   await new Promise((resolve) => setTimeout(resolve, 5));

@@ -477,7 +477,7 @@ describe('control', () => {
     expect((await control(recoveryId, 'resume')).status).toBe(409);
   });
 
-  test('every change of a recovery raises its version, for the relay to pass on', async () => {
+  test('every change to a recovery raises its version, for the relay to pass on', async () => {
     await loseEvents(lost, 'failed', ['1']);
     const { recoveryId } = (await recover()).data;
     const version = async () => {

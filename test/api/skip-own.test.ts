@@ -1,4 +1,4 @@
-/** A webhook that leaves out the changes of its own e-shop. */
+/** A webhook that leaves out its own e-shop's changes. */
 import { expect, test } from 'vitest';
 import { firedEvents, firedRows, isOwnChange } from '../../src/db/outbox/events.ts';
 import { recordTestEvent } from '../../src/db/outbox/test-event.ts';

@@ -1,4 +1,4 @@
-/** Webhooks that ask for changes of stock alone (docs/interface.md, E10). */
+/** Webhooks that ask for changes to stock alone (docs/interface.md, E10). */
 import { describe, expect, test } from 'vitest';
 import { stageMovement } from '../../src/db/records/stock-movements.ts';
 import { inUnitOfWork } from '../../src/db/records/unit-of-work.ts';
@@ -147,7 +147,7 @@ test('every kind of stock change fires one event with the current product, for w
     ).toMatchObject({
       deliveryId: null,
       cause: 'stockOnly',
-      reason: `Webhook ${plain} did not ask for changes of stock alone.`,
+      reason: `Webhook ${plain} did not ask for changes to stock alone.`,
     });
   }
   // Another change is for both.

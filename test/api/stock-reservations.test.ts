@@ -53,7 +53,7 @@ test('an order short of two products is a 409 that names both, and reserves noth
   expect(await firedTypes(api.sql, api.eshop.eshopId, id)).toEqual(['CREATE_ORDER']);
 });
 
-test('a change of a received order adjusts its reservation, or is refused', async () => {
+test('a change to a received order adjusts its reservation, or is refused', async () => {
   const [tea, cup] = [await product('10'), await product('10')];
   const id = await order(lines([tea, 5]));
   await way(id, 'received');

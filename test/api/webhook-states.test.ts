@@ -111,7 +111,7 @@ test('concurrent activations and deactivations end in a consistent state', async
   const stored = await row(id);
   const deactivations = await api.sql`select generation from deactivations where webhook_id = ${id}`;
   const changes = (await takeChanges()).length;
-  // The changes of a webhook that wait to be passed on are merged into one.
+  // The changes to a webhook that wait to be passed on are merged into one.
   expect(changes).toBe(1);
   // Each activation raised the generation by one; each deactivation wrote a row.
   expect(deactivations.length - (Number(stored?.generation) - 1)).toBe(stored?.active === true ? 0 : 1);

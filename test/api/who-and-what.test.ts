@@ -19,7 +19,7 @@ async function said(entityId: string): Promise<string[]> {
     .reverse();
 }
 
-test('changes of an order name the e-shop, the warehouse or the timer', async () => {
+test('changes to an order name the e-shop, the warehouse or the timer', async () => {
   const now = await databaseTime(api.sql);
   await api.shop('POST', '/v21/orders', {
     ...minimalOrder('who-1'),
@@ -95,7 +95,7 @@ test('deliveries, redeliveries and payload headers name the same as the event; b
   });
 });
 
-test('changes of a product and of stock name their origin', async () => {
+test('changes to a product and to its stock name their origin', async () => {
   const sku = await stockedProduct(api.eshop, 'WHO-4', '10');
   await api.shop('PATCH', `/v21/products/${sku}`, { price: '5', name: 'New' });
   expect(await said(sku)).toEqual(['CREATE_PRODUCT shop', 'UPDATE_PRODUCT shop name,price']);

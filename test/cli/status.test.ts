@@ -119,7 +119,7 @@ it('status reports overdue work, unless a worker has asked for its class lately'
       /^No worker takes the deliveries of the class fresh from the queue, the first due for 10 min/,
     ),
     expect.stringMatching(
-      /^1 change of webhooks or pre-orders has not been signaled to Temporal, the oldest for 5 min/,
+      /^1 change to webhooks or pre-orders has not been signaled to Temporal, the oldest for 5 min/,
     ),
   ];
   const rest = [late[1], noWorker(stack.taskQueue)];

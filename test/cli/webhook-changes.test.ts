@@ -45,7 +45,9 @@ describe('webhooks activate and deactivate', () => {
     await stack.until('the line of the log', async () =>
       stack.logged.some(
         ({ msg, webhookId, active }) =>
-          msg === 'a change of a webhook is being passed on' && webhookId === id && active === false,
+          msg === 'passing a change to a webhook on to its open deliveries' &&
+          webhookId === id &&
+          active === false,
       ),
     );
     receiver.respond({});
@@ -279,7 +281,7 @@ describe('webhooks create', () => {
     for (const fact of [
       /^Payload +v21$/m,
       /^Ordering +latest$/m,
-      /^Changes of stock +yes$/m,
+      /^Changes to stock +yes$/m,
       /^Own changes +left out$/m,
       /^Signatures +also with the key of the e-shop/m,
       /^Static headers +X-Gateway-Key$/m,

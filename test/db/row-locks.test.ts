@@ -22,7 +22,7 @@ test('a mail takes its place in the budget during an import of its e-shop', asyn
 });
 
 test.each([
-  ['a change of the webhook', (tx: Transaction) => lockWebhook(tx, eshopId, webhookId)],
+  ['a change to the webhook', (tx: Transaction) => lockWebhook(tx, eshopId, webhookId)],
   ['a new master key, for webhooks', (tx: Transaction) => sealedWebhooks.read(tx, 10, undefined)],
   [
     'a new master key, for the secrets of notices',

@@ -138,7 +138,7 @@ describe('an operator is needed', () => {
 
   it('if changes are not signaled', () => {
     expect(outbox({ changes: 1, oldestChangeSeconds: 61 })).toEqual([
-      "1 change of webhooks or pre-orders has not been signaled to Temporal, the oldest for 1 min 1 s. See the workers' log for the reason.",
+      "1 change to webhooks or pre-orders has not been signaled to Temporal, the oldest for 1 min 1 s. See the workers' log for the reason.",
     ]);
   });
 

@@ -35,7 +35,7 @@ const actionsOf = async (id: string) =>
 const attemptsOf = async (id: string) =>
   (await stack.attempts(id)).map(({ number, outcome }) => `${number} ${outcome}`);
 
-test('a hold outlasts changes of the webhook; resuming makes an attempt, and records who asked', async () => {
+test('a hold outlasts changes to the webhook; resuming makes an attempt, and records who asked', async () => {
   const { id, webhook } = await waitingDelivery('/held');
   expect(await ask(id, 'hold', { reason: 'stock-taking', by })).toMatch(/^Held: no attempt is made until/);
   await stack.untilHeld(id);

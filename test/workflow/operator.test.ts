@@ -120,7 +120,7 @@ test('a delivery canceled in the UI says so', async () => {
   expect(attributes.map((pair) => pair.value)).toContain('canceled');
 });
 
-test('a change of the webhook ends a pause in Temporal, and the next attempt is made', async () => {
+test('a change to the webhook ends a pause in Temporal, and the next attempt is made', async () => {
   const { id, webhook } = await waitingDelivery('/paused-and-changed');
   await stack.client.workflowService.pauseActivity(attemptOf(id));
   await stack.until('the pause', async () => (await stack.describe(id))?.raw.pendingActivities?.[0]?.paused);

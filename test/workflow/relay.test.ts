@@ -238,7 +238,7 @@ test('a failure of the database says nothing about Temporal', async () => {
   expect(states).toEqual([]);
 });
 
-test('a change of a webhook reaches every open delivery, however many', async () => {
+test('a change to a webhook reaches every open delivery, however many', async () => {
   const stack = await start(false);
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 201);
@@ -252,7 +252,7 @@ test('a change of a webhook reaches every open delivery, however many', async ()
   expect(new Set(signaled)).toEqual(new Set(started));
 });
 
-test('a terminated workflow does not block the changes of other webhooks', async () => {
+test('a terminated workflow does not block the changes to other webhooks', async () => {
   const stack = await start(true, { policy: { windowMs: 3_600_000 } });
   const receiver = await receiverOfTest({ status: 503, headers: { 'retry-after': '600' } });
   const waiting = async (entityId: string) => {

@@ -30,7 +30,7 @@ interface Reads {
   readonly name: string;
   /** Locks and reads records. */
   records(work: UnitOfWork, ids: readonly string[]): Promise<void>;
-  /** @returns the SKUs whose stock is needed for changes of these records */
+  /** @returns the SKUs whose stock is needed for changes to these records */
   skus(work: UnitOfWork, ids: readonly string[]): Promise<readonly string[]>;
 }
 

@@ -92,5 +92,5 @@ export const tags = Object.entries({
   Products: 'Products of the e-shop.',
   Receivings: 'Inbound goods: announced, arrived, counted and stocked.',
   Returns: 'Goods sent back by customers.',
-  'Stock movements': 'Every change of the stock of a product, and why.',
+  'Stock movements': 'Every change to the stock of a product, and why.',
 }).map(([name, description]) => ({ name, description }));

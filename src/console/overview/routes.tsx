@@ -91,7 +91,7 @@ function Loop({ loop }: { loop: FoundLoop | null }) {
   return (
     <p class="note">
       {capital(kind)} <a href={recordPath(type, entityId)}>{entityId}</a> was changed {count(changes)} times
-      within the last minute. If a receiver answers events with changes of the same record, it never stops:
+      within the last minute. If a receiver answers events with changes to the same record, it never stops:
       make it compare before it writes, or give its webhook <code>skipOwn</code>.
     </p>
   );

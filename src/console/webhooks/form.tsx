@@ -112,7 +112,7 @@ export function WebhookForm(props: { webhook?: WebhookRecord; fields: Query; ref
           <Check
             name="skipOwn"
             label="Leave out our own changes"
-            hint="Changes by users of the e-shop, here or through the API, are not delivered; changes of stock are."
+            hint="Changes by users of the e-shop, here or through the API, are not delivered; changes to stock are."
           />
           <Check
             name="asymmetric"

@@ -45,7 +45,7 @@ export interface DeliveryForAttempt
   readonly receiverHost: string | null;
   readonly active: boolean;
   readonly generation: number;
-  /** Another one after each change of the webhook: the transaction that wrote its row. */
+  /** Another one after each change to the webhook: the transaction that wrote its row. */
   readonly webhookVersion: string;
   /** Since when the webhook has this generation; null if it never rose. */
   readonly generationAt: Date | null;

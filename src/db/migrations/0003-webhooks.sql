@@ -50,7 +50,7 @@ create table webhooks (
   deleted_at timestamptz
 );
 create index webhooks_by_eshop on webhooks (eshop_id, id) where deleted_at is null;
--- Every change of stock asks whether any webhook takes it.
+-- Every change to stock asks whether any webhook takes it.
 create index webhooks_on_stock_change on webhooks (eshop_id) where on_stock_change and deleted_at is null;
 -- Claims leave out those that are paused.
 create index webhooks_paused on webhooks (paused_until) where paused_until is not null;

@@ -1,6 +1,6 @@
 -- The changes that Temporal must learn of besides deliveries.
 
--- Written in the transaction of the change. A change of a webhook is passed on to its open deliveries, in the order
+-- Written in the transaction of the change. A change to a webhook is passed on to its open deliveries, in the order
 -- of their ids. A further change waits for the one under way, and covers all that come until it begins itself.
 create table changes_to_signal (
   id bigint generated always as identity primary key,
@@ -18,7 +18,7 @@ create table changes_to_signal (
   claimed_until timestamptz,
   created_at timestamptz not null default now()
 );
--- The changes of a webhook: the one that is being passed on, and the next.
+-- The changes to a webhook: the one that is being passed on, and the next.
 create index changes_to_signal_by_webhook on changes_to_signal (webhook_id) where kind = 'webhookChanged';
 -- Changes of a kind are passed on in turn: each e-shop's first due before any e-shop's second.
 create index changes_to_signal_by_eshop on changes_to_signal (kind, eshop_id, due_at, id);

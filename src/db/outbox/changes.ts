@@ -1,6 +1,6 @@
 /**
  * Changes that running workflows must look at. Each is written in the transaction of the change, and passed on by the
- * relay. A change of a webhook is passed on page by page, and its row stores the progress: if a relay dies, another
+ * relay. A change to a webhook is passed on page by page, and its row stores the progress: if a relay dies, another
  * relay goes on from there.
  */
 import { NIL } from 'uuid';
@@ -39,7 +39,7 @@ export async function enqueueWebhookChange(
     values ('webhookChanged', ${eshopId}, ${webhookId}, ${orderingOnly})`;
 }
 
-/** A change of a webhook, to be passed on to its open deliveries. */
+/** A change to a webhook, to be passed on to its open deliveries. */
 export interface WebhookChange {
   readonly id: string;
   readonly eshopId: number;
@@ -57,7 +57,7 @@ export interface WebhookChange {
 const changesOf = (sql: Sql, kind: 'webhookChanged' | 'orderReleaseChanged') =>
   ({ table: 'changes_to_signal', which: sql`o.kind = ${kind}`, dueAt: sql`o.due_at` }) as const;
 
-/** Claims up to `limit` changes of webhooks, in turn by e-shop, and of each webhook only the oldest. */
+/** Claims up to `limit` changes to webhooks, in turn by e-shop, and of each webhook only the oldest. */
 export async function claimWebhookChanges(sql: Sql, limit: number): Promise<WebhookChange[]> {
   const oldest = sql`not exists (
     select from changes_to_signal older
@@ -121,7 +121,7 @@ export async function enqueueReleaseChange(
       greatest(now(), ${releaseAt}::timestamptz - ${seconds(tx, SET_BEFORE_SECONDS)}))`;
 }
 
-/** Claims up to `limit` changes of pre-orders' releases, in turn by e-shop: each is to be passed on to its timer. */
+/** Claims up to `limit` changes to pre-orders' releases, in turn by e-shop: each is to be passed on to its timer. */
 export async function claimReleaseChanges(sql: Sql, limit: number) {
   return await sql<{ id: string; eshopId: number; eshopOrderId: string }[]>`
     with ${inTurns(sql, limit, { ...changesOf(sql, 'orderReleaseChanged'), claimable: unclaimed(sql, 'o') })}

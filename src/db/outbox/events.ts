@@ -89,7 +89,7 @@ export function isOwnChange(sql: Sql, event: 'f' | 'e') {
 const stockEvents = eventTypeNames.filter((type) => isAboutStock({ type, changed: null }));
 
 /**
- * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook that has the type. A change of
+ * Inserts the deliveries of the events in `fired`, as SQL: one for each active webhook that has the type. A change to
  * the stock alone goes only to webhooks with `onStockChange`; a change that the e-shop made itself goes only to
  * webhooks without `skipOwn`.
  * @param claimed whether this process claims the deliveries at once, except any behind another one of its record

@@ -53,7 +53,7 @@ export async function postponeRejected(sql: Sql, claims: readonly ClaimedId[]): 
 
 /**
  * Gives deliveries back as they were: they can be claimed again at once.
- * @param firstWaitMs the policy's first wait, for deliveries that got no workflow: a change of their webhook left out
+ * @param firstWaitMs the policy's first wait, for deliveries that got no workflow: a change to their webhook left out
  * claimed deliveries, and is applied now
  */
 export async function giveBack(

@@ -1,5 +1,5 @@
 /**
- * Applies changes of a webhook to its open deliveries in the queue, which have no workflow: many deliveries at once,
+ * Carries changes to a webhook over to its open deliveries in the queue, which have no workflow: many at once,
  * so that none needs a workflow for the change.
  */
 import type postgres from 'postgres';

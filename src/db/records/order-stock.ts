@@ -3,7 +3,7 @@
  *
  * Units are reserved from `received` until the order leaves: in `received`, `processing`, `packed` and
  * `waitingForCarrier`. Entering these statuses reserves units, or is refused with 409 if any product is short; a
- * change of the lines there changes the reservation the same way. Entering `onTheWay` consumes the units: one
+ * change to the lines there changes the reservation the same way. Entering `onTheWay` consumes the units: one
  * movement per line. Every other way out frees them all: cancellation, and also `suspended` and
  * `productsNotAvailable`, since a stalled order must not keep units from others; it reserves again when it becomes
  * `received` again. Units come back later only through a return or a correction.

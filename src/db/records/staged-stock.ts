@@ -125,7 +125,7 @@ export class StagedStock implements Participant {
 
   /**
    * The only place where stock is written. The sums were computed in TypeScript, so that they stay canonical. The
-   * same statement finds out whether a webhook asks for changes of stock. If one does, it gives the events their
+   * same statement finds out whether a webhook asks for changes to stock. If one does, it gives the events their
    * sequence and reads the records.
    *
    * No unit of work also changes other fields of a product: one event would have to report both.

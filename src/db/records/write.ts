@@ -15,7 +15,7 @@ import { type Insert, insertRecords, newRecord } from './insert.ts';
 import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 /**
- * A pure change of a record.
+ * A pure change to a record.
  * @param now the time of the whole change, by the database's clock, taken under the lock
  * @throws Problem if it refuses; nothing is written then
  */

@@ -1,5 +1,5 @@
 /**
- * Changes of tables under traffic: a transaction that waits only briefly for a lock, since it blocks all that come
+ * Changes to tables under traffic: a transaction that waits only briefly for a lock, since it blocks all that come
  * later, and is retried.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

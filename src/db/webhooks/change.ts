@@ -1,5 +1,5 @@
 /**
- * Changes of webhooks. A change that matters to open deliveries (activation, deactivation, another URL or ordering,
+ * Changes to webhooks. A change that matters to open deliveries (activation, deactivation, another URL or ordering,
  * deletion) writes one change to signal in its transaction. Every change locks the webhook's row first.
  */
 import { invalid } from '../../domain/problem.ts';

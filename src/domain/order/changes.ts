@@ -1,5 +1,5 @@
 /**
- * The changes of an order: pure functions from the record before to the record after. Stock, timers and events are
+ * The changes to an order: pure functions from the record before to the record after. Stock, timers and events are
  * handled in the database.
  */
 import * as v from 'valibot';
@@ -50,7 +50,7 @@ function keepPackingLists(lines: readonly OrderProductInput[], before: readonly 
   });
 }
 
-/** The changes of an order by its e-shop; an update does not change its `status`. */
+/** The changes to an order by its e-shop; an update does not change its `status`. */
 export const orderEdits = editsOf<OrderRecord, RuledOrder, WriteContext>({
   entry: catalogue.order,
   lines: {

@@ -1,4 +1,4 @@
-/** The changes of a product by its e-shop. Only stock movements and orders change its stock. */
+/** The changes to a product by its e-shop. Only stock movements and orders change its stock. */
 import { catalogue } from '../catalogue.ts';
 import { editsOf, type WriteContext } from '../editing.ts';
 import { type ProductInput, type ProductRecord, productInputSchema } from './schema.ts';

@@ -71,7 +71,7 @@ export function productRecordSchema(version: PayloadVersion) {
         'Stock',
         version,
       ),
-      '`available + reserved + onHold` is what is in the warehouse: the sum of the counts of all stock movements except holds and releases, which move units between `available` and `onHold`. A change of stock alone fires an UPDATE_PRODUCT only for webhooks with `parameters.onStockChange`.',
+      '`available + reserved + onHold` is what is in the warehouse: the sum of the counts of all stock movements except holds and releases, which move units between `available` and `onHold`. A change to stock alone fires an UPDATE_PRODUCT only for webhooks with `parameters.onStockChange`.',
     ),
     createdAt: writtenTimestamp(),
     updatedAt: writtenTimestamp(),

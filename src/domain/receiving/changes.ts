@@ -1,5 +1,5 @@
 /**
- * The changes of a receiving: pure functions from the record before to the record after. Stock and events are handled
+ * The changes to a receiving: pure functions from the record before to the record after. Stock and events are handled
  * in the database.
  */
 import { announce, enterCounts, lineProblems, unitsOf, writableLines } from '../announced-lines.ts';

@@ -1,5 +1,5 @@
 /**
- * The changes of a return: pure functions from the record before to the record after. Stock and events are handled in
+ * The changes to a return: pure functions from the record before to the record after. Stock and events are handled in
  * the database.
  */
 import { announce, enterCounts, lineProblems, writableLines } from '../announced-lines.ts';

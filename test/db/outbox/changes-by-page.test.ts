@@ -1,4 +1,4 @@
-/** Changes of webhooks, page by page. */
+/** Changes to webhooks, page by page. */
 import pino from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { unwatched } from '../../../src/attempt/watch.ts';
@@ -89,7 +89,8 @@ test('the signals of a tick are shared among webhooks in turn', async () => {
 
 test('a change is logged once, when it begins, even if a page fails', async () => {
   await deleteMany(3);
-  const lines = () => logged.filter(({ msg }) => msg === 'a change of a webhook is being passed on');
+  const lines = () =>
+    logged.filter(({ msg }) => msg === 'passing a change to a webhook on to its open deliveries');
   const numbers = () => new Set(lines().map(({ webhookId }) => webhookId)).size;
   failing = true;
   await expect(look(8)).rejects.toThrow('away');

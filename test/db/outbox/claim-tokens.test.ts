@@ -109,7 +109,7 @@ test('a delivery that was given back can be claimed at once, under another token
   expect(deliveries[0]?.claimId).not.toBe(before.claimId);
 });
 
-test('a delivery that missed a change of its webhook while claimed is brought forward', async () => {
+test('a delivery that missed a change to its webhook while claimed is brought forward', async () => {
   const { sql } = database;
   const planned = "next_attempt_at = now() + interval '1 hour', last_generation = 1";
   const late = await claimed(`${RETRYING}, ${planned}`, CLASS.undelivered);

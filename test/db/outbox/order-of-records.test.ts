@@ -286,7 +286,7 @@ test('a blocked successor with a count of failures can be held but not tried, ev
 test('a delivery committed after its webhook was deleted is not blocked, and can be canceled', async () => {
   const { sql } = database;
   const [first = '', late = ''] = await happen(2);
-  // Its writer was slow: the change of the webhook was passed on before its transaction ended.
+  // Its writer was slow: the change to the webhook was passed on before its transaction ended.
   await sql`update webhooks set active = false, deleted_at = now()`;
   expect((await claim()).toSorted()).toEqual([first, late].toSorted());
   await sql`update deliveries set class = ${CLASS.blocked}, claimed_until = null`;

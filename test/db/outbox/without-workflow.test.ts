@@ -95,7 +95,7 @@ test('an e-shop with very many changes does not delay others', async () => {
   const claimed = await claimWebhookChanges(sql, 4);
   expect(claimed.map((one) => one.webhookId)).toEqual(expect.arrayContaining([theirs]));
   expect(claimed).toHaveLength(4);
-  // A further change of a webhook waits for the one under way.
+  // A further change to a webhook waits for the one under way.
   await change(other.eshopId, theirs);
   expect((await claimWebhookChanges(sql, 100)).map((one) => one.webhookId)).toHaveLength(47);
 });

@@ -125,7 +125,7 @@ test.for([false, true])(
 );
 
 test.for([false, true])(
-  'a change of a webhook does not read its 5,000 deliveries in Temporal; through a pooler: %s',
+  'a change to a webhook does not read its 5,000 deliveries in Temporal; through a pooler: %s',
   async (throughPooler, { onTestFinished }) => {
     const { sql, eshopId } = await withoutStatistics(onTestFinished);
     const webhookId = await enqueue(sql, eshopId, WEBHOOKS * OF_EACH);

@@ -109,7 +109,7 @@ describe('at one webhook', () => {
     });
   });
 
-  test('changes of stock alone are explained by not having asked for them, active or not', () => {
+  test('changes to stock alone are explained by not having asked for them, active or not', () => {
     const stock = { ...event, changed: 'stock' };
     const asks = { onStockChange: true };
     for (const versions of [
@@ -119,7 +119,7 @@ describe('at one webhook', () => {
     ])
       expect(absenceAt(stock, versions)).toMatchObject({
         cause: 'stockOnly',
-        reason: 'Webhook 7 did not ask for changes of stock alone.',
+        reason: 'Webhook 7 did not ask for changes to stock alone.',
       });
     expect(absenceAt(stock, [version(-60), version(-30, { ...off, ...asks, reason: 'user' })])?.cause).toBe(
       'deactivatedByUser',

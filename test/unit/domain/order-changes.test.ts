@@ -1,4 +1,4 @@
-/** The changes of an order: from the record before to the record after. */
+/** The changes to an order: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
 import type { WriteContext } from '../../../src/domain/editing.ts';
 import {

@@ -1,4 +1,4 @@
-/** An e-shop's changes of a product: from the record before to the record after. */
+/** An e-shop's changes to a product: from the record before to the record after. */
 import { expect, test } from 'vitest';
 import { productEdits } from '../../../src/domain/product/changes.ts';
 

@@ -1,4 +1,4 @@
-/** The changes of a receiving: from the record before to the record after. */
+/** The changes to a receiving: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
 import { arrivedUnits } from '../../../src/domain/announced-lines.ts';
 import {

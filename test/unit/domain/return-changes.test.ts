@@ -1,4 +1,4 @@
-/** The changes of a return: from the record before to the record after. */
+/** The changes to a return: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
 import {
   countReturn,
