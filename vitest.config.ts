@@ -39,8 +39,8 @@ const UNIT = [tests('{repository,unit}/**/*')];
 const ENDS_WITH_THE_RUN = "data:text/javascript,process.on('disconnect',()=>process.exit())";
 
 /**
- * In MiB. With the usual 16 its collection takes an eighth of the tests' time. More: each of five workers may keep
- * three times as much.
+ * In MiB. With the usual 16 its collection takes an eighth of the tests' time. Too high: each of five workers may
+ * keep three times as much.
  */
 const YOUNG_GENERATION = '--max-semi-space-size=64';
 

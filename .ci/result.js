@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const LINES = 12;
-/** The most files with unsteady tests. Fewer: one busy moment fails a run. More: a rare defect passes. */
+/** The most files with unsteady tests. Too low: one busy moment fails a run. Too high: a rare defect passes. */
 const MAX_UNSTEADY_FILES = 2;
 const [folder, option] = process.argv.slice(2);
 const read = (name) => readFileSync(join(folder, name), 'utf8').trim();

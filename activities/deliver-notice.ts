@@ -21,8 +21,8 @@ export interface NoticeDeps extends MailOnceDeps, SubjectDeps, PostNoticeDeps {
 }
 
 /**
- * How long a notice that has to wait is left alone, in milliseconds. Less: executions without a result, for as long
- * as a pause lasts. More: it comes later than it could.
+ * How long a notice that has to wait is left alone, in milliseconds. Too low: executions without a result, for as
+ * long as a pause lasts. Too high: it comes later than it could.
  */
 const LOOK_AGAIN_MS = 60_000;
 

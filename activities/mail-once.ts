@@ -51,7 +51,7 @@ export function acceptedBefore(): readonly string[] | null {
 
 /**
  * The most mails that a process sends at once: a quarter of the places of Waybill's own steps. A silent mail server
- * holds each for 40 s. More: deliveries wait for it too. Fewer: many mails take longer.
+ * holds each for 40 s. Too high: deliveries wait for it too. Too low: many mails take longer.
  */
 const MAX_UNDER_WAY = 20;
 

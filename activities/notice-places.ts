@@ -1,13 +1,13 @@
 /** Limits the requests that send notices to URLs: a silent URL delays only its own e-shop. Pure. */
 
 /**
- * The most such requests of a process at once; each holds a socket, and a place of Waybill's own steps. Fewer: as
- * many silent URLs delay all other notices. More: memory and sockets that nobody needs under light load.
+ * The most such requests of a process at once; each holds a socket, and a place of Waybill's own steps. Too low: as
+ * many silent URLs delay all other notices. Too high: more memory and sockets that nobody needs under light load.
  */
 export const MAX_NOTICES_AT_ONCE = 40;
 /**
  * How far apart notices without a place ask again, in milliseconds. `ofEshop`: chats take one message per second.
- * `ofAll`: a place becomes free this often even if every request runs into its time-out (15 s / 40). Less: useless
+ * `ofAll`: a place becomes free this often even if every request runs into its time-out (15 s / 40). Too low: useless
  * runs.
  */
 const ASK_AGAIN_MS = { ofEshop: 1_000, ofAll: 375 } as const;

@@ -35,8 +35,8 @@ const MEASURED = {
 const WORKING_HOURS = 10;
 const BUSIEST_OVER_AVERAGE = 2;
 /**
- * The disk to plan with, as a multiple of what is kept. Less: no room for the write-ahead log, dead rows and the
- * system. More: a disk that stays empty.
+ * The disk to plan with, as a multiple of what is kept. Too low: no room for the write-ahead log, dead rows and the
+ * system. Too high: a disk that stays empty.
  */
 const DISK_OVER_KEPT = 2;
 

@@ -19,8 +19,9 @@ export interface Runner {
 }
 
 /**
- * How often at most a round is played if the machine is too slow for it. Fewer: a round that needs every workflow to
- * begin within its first wait counts as broken. More: it is reported later that a machine is too slow for anything.
+ * How often at most a round is played if the machine is too slow for it. Too low: a round that needs every workflow
+ * to begin within its first wait counts as broken. Too high: it is reported later that a machine is too slow for
+ * anything.
  */
 const PLAYS = 10;
 

@@ -24,8 +24,8 @@ export const retentionOptions: ActivityOptions = {
 
 /**
  * How long a run may take in all, in milliseconds: as long as its step and a few minutes for a busy Temporal.
- * Otherwise a run whose tasks keep failing would stay forever, and no further run would start. Less: it ends before
- * its step does. More: weeks are made and dropped later.
+ * Otherwise a run whose tasks keep failing would stay forever, and no further run would start. Too low: it ends
+ * before its step does. Too high: weeks are made and dropped later.
  */
 export const RETENTION_RUN_MS = 59 * 60_000;
 

@@ -46,7 +46,7 @@ interface Failure {
 const QUIET_MS = 120_000;
 /** Longer than anything may be overdue, in milliseconds. */
 const OVERDUE_MS = 420_000;
-/** The time between two polls, in milliseconds. More: the times in the table are coarser. */
+/** The time between two polls, in milliseconds. Too high: the times in the table are coarser. */
 const POLL_MS = 500;
 
 const failures: readonly Failure[] = [

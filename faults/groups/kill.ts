@@ -62,8 +62,8 @@ export function frozen(name: Name): Fault {
 /** The first and the last attempt before whose successor the worker is frozen. */
 const FROZEN_AFTER = { first: 14, last: 18 } as const;
 /**
- * How late each of the following attempts comes, in milliseconds. Less: all of it fits into the room of the window.
- * More: the window is over before the last attempt.
+ * How late each of the following attempts comes, in milliseconds. Too low: all of it fits into the room of the
+ * window. Too high: the window is over before the last attempt.
  */
 const EACH_LATE_MS = 2_600;
 /** The result of an attempt is recorded by then, in milliseconds. */

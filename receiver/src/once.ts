@@ -6,13 +6,14 @@ import { type Order, recordOf } from './order.ts';
 import type { PayloadVersion } from './payloads.generated.ts';
 
 /**
- * How long a delivery waits for the turn of its record, in milliseconds. Less: of two deliveries that come together
- * one comes back half a minute later. More: the wait takes from the 15 seconds that the sender gives the handler.
+ * How long a delivery waits for the turn of its record, in milliseconds. Too low: of two deliveries that come
+ * together one comes back half a minute later. Too high: the wait takes from the 15 seconds that the sender gives the
+ * handler.
  */
 const TURN_WAIT_MS = 2_000;
 /**
  * The first pause between two requests for the turn, in milliseconds; each further one is twice as long, since an
- * order tells nobody that a turn has ended. Less: more requests. More: a longer wait behind a quick handler.
+ * order tells nobody that a turn has ended. Too low: more requests. Too high: a longer wait behind a quick handler.
  */
 const FIRST_PAUSE_MS = 25;
 

@@ -15,8 +15,8 @@ import type { Receiver } from './options.ts';
 const MAX_HELD_DELIVERIES = 10_000;
 
 /**
- * How many deliveries that are not settled are asked for one by one in the next run, instead of reading the log
- * again from the first of them. Fewer: the log is read again more often. More: a longer `after`, and as many
+ * How many deliveries that are not settled are asked for one by one in the next run, instead of reading the log again
+ * from the first of them. Too low: the log is read again more often. Too high: a longer `after`, and as many
  * requests.
  */
 const MAX_CARRIED = 100;

@@ -19,8 +19,8 @@ const MAX_CACHED_WORKFLOWS = 1_000;
 /**
  * Workflow tasks under way at once, of cached workflows and of others, and pollers for more, which take places too.
  * While more tasks of cached workflows wait than are polled for, the SDK polls for others with one poller: under full
- * load they wait for half a minute (docs/decisions/0021). More places: each task takes longer. Pollers take fewer
- * than half of the places, so that a workflow started here finds one.
+ * load they wait for half a minute (docs/decisions/0021). Too high: each task takes longer. Pollers take fewer than
+ * half of the places, so that a workflow started here finds one.
  */
 const MAX_WORKFLOW_TASKS_AT_ONCE = 100;
 const MAX_WORKFLOW_POLLERS = 40;

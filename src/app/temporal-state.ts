@@ -5,13 +5,13 @@ import { type PolledKind, polledKinds } from '../temporal/pollers.ts';
 
 /**
  * How long no call of the relay may have failed before an answered question counts too, in milliseconds: Temporal may
- * answer questions while it starts no workflows. Less: up between two failed calls. More: down for longer after
- * another worker has done the failed work.
+ * answer questions while it starts no workflows. Too low: up between two failed calls. Too high: down for longer
+ * after another worker has done the failed work.
  */
 const QUIET_MS = 30_000;
 /**
- * How long an accepted poll counts, in milliseconds: an idle worker polls once a minute. Less: idle workers are down.
- * More: refused polls show later.
+ * How long an accepted poll counts, in milliseconds: an idle worker polls once a minute. Too low: idle workers are
+ * down. Too high: refused polls show later.
  */
 const POLLED_MS = 90_000;
 

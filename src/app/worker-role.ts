@@ -57,11 +57,11 @@ const FIRST_RECONNECT_MS = 250;
 const MAX_RECONNECT_DELAY_MS = 5_000;
 /** The least time between two renewals of the workers: an unstable connection must not cause many. */
 const RENEWAL_SPACING_MS = 30_000;
-/** The wait after a failed worker. Less: workers that fail at once take the processor. More: work stands still. */
+/** The wait after a failed worker. Too low: workers that fail at once use up the CPU. Too high: work stands still. */
 const AFTER_FAILURE_MS = 2_000;
 /**
- * Failed workers that may stay in memory, each with its connection, threads and up to a thousand workflows. Fewer: a
- * Temporal that refuses polls for minutes ends the process, with its API. More: memory runs out first.
+ * Failed workers that may stay in memory, each with its connection, threads and up to a thousand workflows. Too low:
+ * a Temporal that refuses polls for minutes ends the process, with its API. Too high: memory runs out first.
  */
 const MAX_ABANDONED = 5;
 const TOO_MANY_ABANDONED = `Temporal's SDK has given up polling ${MAX_ABANDONED} times: the log says why. This process exits, so that its supervisor restarts it.`;

@@ -3,8 +3,8 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 
 /**
  * How long ownership lasts beyond the attempt's time-out, in milliseconds. The request leaves within the first four
- * fifths of this time or not at all, so that two requests of an attempt never meet at a receiver. Less: a busy moment
- * costs a second try. More: attempts that are under way when a worker dies wait longer.
+ * fifths of this time or not at all, so that two requests of an attempt never meet at a receiver. Too low: a busy
+ * moment costs a second try. Too high: attempts that are under way when a worker dies wait longer.
  */
 const LONGER_MS = 5_000;
 

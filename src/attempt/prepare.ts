@@ -29,13 +29,13 @@ export function prepare(
 }
 
 /**
- * How long opened secrets and rendered bodies are kept, in milliseconds. Less: they are opened and rendered again.
- * More: secrets stay in memory.
+ * How long opened secrets and rendered bodies are kept, in milliseconds. Too low: they are opened and rendered again.
+ * Too high: secrets stay in memory.
  */
 const KEPT_MS = 1_000;
 /**
- * How many of the latest renderings are kept: the deliveries of an event follow one another. Fewer: bodies are
- * rendered again. More: memory.
+ * How many of the latest renderings are kept: the deliveries of an event follow one another. Too low: bodies are
+ * rendered again. Too high: more memory.
  */
 const KEPT_BODIES = 16;
 

@@ -20,8 +20,8 @@ export type Ended = Pick<DeliveryForAttempt, 'id' | 'ordering'>;
 export type AttemptStatements = ReturnType<typeof createStatements>;
 
 /**
- * The most rows of one statement: a record may have 256 KiB. Fewer: more statements. More: a large record delays the
- * rows beside it.
+ * The most rows of one statement: a record may have 256 KiB. Too low: more statements. Too high: a large record
+ * delays the rows beside it.
  */
 const MOST = 32;
 

@@ -37,7 +37,8 @@ const deleteOptions = v.object({
 
 /**
  * The interval between counts of deliveries, recoveries and changes under way, and how long none may end until the
- * command gives up. Shorter: a restarting worker counts as missing. Longer: people wait for a worker that is missing.
+ * command gives up. Too low: a restarting worker counts as missing. Too high: people wait for a worker that is
+ * missing.
  */
 const POLLING = { everyMs: 500, patienceMs: 60_000 };
 

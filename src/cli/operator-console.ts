@@ -30,8 +30,9 @@ import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 /** Database connections: for one operator, who looks at a few pages. */
 const CONNECTIONS = 4;
 /**
- * How long the status of Temporal and of the storage is cached, in milliseconds. Less: each call opens a connection
- * or writes rows to see whether the disk has room, and several pages need them. More: an outage is shown late.
+ * How long the status of Temporal and of the storage is cached, in milliseconds. Too low: each call opens a
+ * connection or writes rows to see whether the disk has room, and several pages need them. Too high: an outage is
+ * shown late.
  */
 const SLOW_CACHE_MS = 10_000;
 /** The most ended recoveries shown, besides those under way. */

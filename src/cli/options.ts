@@ -111,8 +111,8 @@ export function isDryRun({ dryRun, yes }: { dryRun: boolean; yes: boolean }): bo
 }
 
 /**
- * The most open deliveries of a webhook that is deactivated, or that are given up at once, without `--yes`. Fewer:
- * scripts need `--yes` for everyday work. More: a wrong number holds back or ends that many.
+ * The most open deliveries of a webhook that is deactivated, or that are given up at once, without `--yes`. Too low:
+ * scripts need `--yes` for everyday work. Too high: a wrong number holds back or ends that many.
  */
 export const MAX_UNASKED_DELIVERIES = 1_000;
 

@@ -36,8 +36,8 @@ export interface Status {
 }
 
 /**
- * How long a change may wait to be signaled, in seconds. Less: a change that Temporal refuses a few times, once per
- * lease of 5 s, counts as late. More: workflows follow an old webhook for longer before anybody looks.
+ * How long a change may wait to be signaled, in seconds. Too low: a change that Temporal refuses a few times, once
+ * per lease of 5 s, counts as late. Too high: workflows follow an old webhook for longer before anybody looks.
  */
 export const CHANGE_LATE_SECONDS = 60;
 /** How long an attempt in Temporal may be due, in seconds: workers take it within moments, unless all are busy. */

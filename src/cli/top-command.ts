@@ -66,7 +66,7 @@ interface Overview extends Status {
 const REFRESH_INTERVAL_MS = 1_000;
 /** The refresh interval of slowly changing values (storage, workers), in milliseconds. */
 const SLOW_REFRESH_INTERVAL_MS = 10_000;
-/** How long a refresh waits for Temporal, in milliseconds. Less: its rows flicker. More: the other rows are late. */
+/** How long a refresh waits for Temporal, in ms. Too low: flickering rows. Too high: the other rows are late. */
 const TEMPORAL_WAIT_MS = 250;
 
 /**

@@ -3,7 +3,7 @@ import { delay } from '../lib/poll-until.ts';
 import { untilInterrupted } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 
-/** How long checks may fail, in milliseconds. Less: a failover ends the watch. More: an outage is noticed late. */
+/** How long checks may fail, in milliseconds. Too low: a failover ends the watch. Too high: outages show late. */
 const PATIENCE_MS = 60_000;
 
 /**

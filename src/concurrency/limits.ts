@@ -57,19 +57,19 @@ export interface Quotas {
 export type Limits = ReturnType<typeof createLimits>;
 
 /**
- * The bounds of the time after which a caller without a permit asks again, in milliseconds. Less: useless tries.
- * More: a receiver that has recovered is noticed late.
+ * The bounds of the time after which a caller without a permit asks again, in milliseconds. Too low: useless tries.
+ * Too high: a receiver that has recovered is noticed late.
  */
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
 /**
- * The share of all places that webhooks which have hung lately may fill together, whatever their number. Less:
- * receivers that are slow for a while wait. More: many receivers that hang together leave no place for others.
+ * The share of all places that webhooks which have hung lately may fill together, whatever their number. Too low:
+ * receivers that are slow for a while wait. Too high: many receivers that hang together leave no place for others.
  */
 const HANGING_SHARE = 1 / 2;
 /**
- * How long a webhook that has hung and finds no place in this share is left alone, in milliseconds. Less: useless
- * claims. More: a receiver that has recovered waits.
+ * How long a webhook that has hung and finds no place in this share is left alone, in milliseconds. Too low: useless
+ * claims. Too high: a receiver that has recovered waits.
  */
 const HANGING_AGAIN_MS = 10_000;
 /** The most webhooks or e-shops remembered: beyond it, those without open attempts are forgotten and start over. */

@@ -1,7 +1,7 @@
 /** Statements shared by callers: calls that come together, or during a statement, share the next statement. */
 import { isOfValues } from './sqlstate.ts';
 
-/** The most statements at once. Fewer: fewer row locks stop everybody. More: one kind takes the connections. */
+/** The most statements at once. Too low: fewer row locks stop everybody. Too high: one kind takes the connections. */
 const CONNECTIONS = 6;
 
 /** Executes one statement for all items. @returns what it answers for each of them */
@@ -9,8 +9,8 @@ type Execute<Item, Result> = (items: readonly Item[]) => Promise<(item: Item) =>
 
 interface Options<Item> {
   /**
-   * A group that waited this long, in milliseconds, goes on a further connection; default 50. Less: smaller groups;
-   * with 0, a group waits only if the most statements are under way. More: a row lock stops all.
+   * A group that waited this long, in milliseconds, goes on a further connection; default 50. Too low: smaller
+   * groups; with 0, a group waits only if the most statements are under way. Too high: a row lock stops all.
    */
   readonly waitsMs?: number;
   /** What an item counts towards the most of a statement; default 1. */

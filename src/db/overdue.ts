@@ -11,8 +11,8 @@ import { isPaused, makesAttempts } from './pauses.ts';
 import { hasAttemptUnderWay, isOpen } from './predicates.ts';
 
 /**
- * This many of the attempts that are due first are looked at: most may be under way. Fewer: if more are under way
- * than this, overdue attempts behind them are not seen. More: each costs a lookup.
+ * This many of the attempts that are due first are looked at: most may be under way. Too low: if more are under way
+ * than this, overdue attempts behind them are not seen. Too high: each costs a lookup.
  */
 const LOOKED_AT = 1_000;
 

@@ -45,7 +45,7 @@ interface ConnectorOptions {
 
 /**
  * The least and the most time that one of several addresses gets, in milliseconds and as a share of the time-out.
- * Less: all addresses of a distant receiver are given up. More: a dead address takes the time of the others.
+ * Too low: all addresses of a distant receiver are given up. Too high: a dead address takes the time of the others.
  */
 const MIN_ADDRESS_MS = 250;
 const MAX_ADDRESS_SHARE = 1 / 4;
@@ -170,7 +170,7 @@ interface KeptSession {
   readonly since: number;
 }
 
-/** The most sessions of one e-shop. Fewer: more full handshakes. More: memory, some KiB each. */
+/** The most sessions of one e-shop. Too low: more full handshakes. Too high: more memory, some KiB each. */
 const MAX_SESSIONS = 100;
 
 /** TLS sessions, by host and port, resumed for `maxAgeMs` at most: a resumed one does not check the certificate. */

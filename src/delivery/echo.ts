@@ -6,9 +6,9 @@ const MIN_PART_LENGTH = 6;
 /** In characters: a shorter value is no secret, and masking it would make a text unreadable. */
 const MIN_VALUE_LENGTH = 3;
 /**
- * How many values and parts are looked for in Base64 and hexadecimal, whole values first. More: a header of hundreds
- * of cookies costs milliseconds at every response. Fewer: a credential in a longer header is found in plain forms
- * alone.
+ * How many values and parts are looked for in Base64 and hexadecimal, whole values first. Too high: a header of
+ * hundreds of cookies costs milliseconds at every response. Too low: a credential in a longer header is found in
+ * plain forms alone.
  */
 const MAX_CODED = 32;
 /** Names of schemes precede the secret, and occur in many error messages (RFC 9110, 11.1). */

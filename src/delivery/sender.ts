@@ -45,14 +45,14 @@ export interface SenderOptions {
 
 /**
  * The part of a short attempt in which its connection must be made, and of that time the part for its lookups.
- * Less: a receiver that connects slowly fails. More: the time is over before it is known that our resolver or proxy
- * does not answer, and the attempt may count against the receiver.
+ * Too low: a receiver that connects slowly fails. Too high: the time is over before it is known that our resolver or
+ * proxy does not answer, and the attempt may count against the receiver.
  */
 const SHARE = 0.8;
 
 /**
- * A connection in steady use never ends by itself. Less: more handshakes. More: it is noticed later that a receiver
- * has moved, or that its certificate has expired.
+ * A connection in steady use never ends by itself. Too low: more handshakes. Too high: it is noticed later that a
+ * receiver has moved, or that its certificate has expired.
  */
 export const MAX_CONNECTION_AGE_MS = 60_000;
 

@@ -2,8 +2,8 @@
 import type { EntityKind } from './event-types.ts';
 
 /**
- * This many changes to one record within a minute count as a loop. Fewer: busy integrations count, too. More: a loop
- * through a receiver that takes half a second is missed.
+ * This many changes to one record within a minute count as a loop. Too low: busy integrations count, too. Too high: a
+ * loop through a receiver that takes half a second is missed.
  */
 export const LOOP_CHANGES_PER_MINUTE = 100;
 

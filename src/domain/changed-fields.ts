@@ -1,7 +1,7 @@
 /** The names of the fields that a write changed, as its events carry them (`X-Service-Changed`). */
 import { changedNames } from './unchanged.ts';
 
-/** The longest list, in characters: all names are ASCII. Longer: some receivers refuse so large a header. */
+/** The longest list, in characters: all names are ASCII. Too high: some receivers refuse so large a header. */
 const MAX_CHANGED_CHARS = 1024;
 /** Stands for a longer list. */
 const ANY_FIELD = '*';

@@ -14,9 +14,9 @@ export type NoticeKind = (typeof noticeKinds)[number];
 const noticeFormats = ['text', 'teams'] as const;
 export type NoticeFormat = (typeof noticeFormats)[number];
 
-/** Further addresses. More: each deactivation uses up more of the shared mail budget (N3). */
+/** Further addresses. Too high: each deactivation uses up more of the shared mail budget (N3). */
 const MAX_ADDRESSES = 5;
-/** Mails that ask for a confirmation, per e-shop in a day. More: an e-shop could fill the mailbox of a stranger. */
+/** Mails that ask for a confirmation, per e-shop in a day. Too high: an e-shop could fill a stranger's mailbox. */
 export const CONFIRMATIONS_PER_DAY = 10;
 /** How long the link of such a mail is valid, in days. */
 export const CONFIRMATION_DAYS = 7;

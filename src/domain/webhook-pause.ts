@@ -1,7 +1,7 @@
 /** The pause of a webhook (docs/interface.md, W23). Pure. */
 
 /**
- * How far ahead the end of a pause may be. Less: the pause of a longer maintenance has to be extended. More: a
+ * How far ahead the end of a pause may be. Too low: the pause of a longer maintenance has to be extended. Too high: a
  * forgotten pause holds more deliveries.
  */
 export const MAX_PAUSE_DAYS = 7;
@@ -13,8 +13,8 @@ export function isPaused(webhook: { readonly pausedUntil: Date | null; readonly 
 
 /**
  * After a pause thousands of attempts that Temporal has planned may be due: they are spread evenly over this time, in
- * milliseconds. Deliveries in the queue continue by turns. Less: a burst at Temporal. More: they wait longer than
- * needed.
+ * milliseconds. Deliveries in the queue continue by turns. Too low: a burst at Temporal. Too high: they wait longer
+ * than needed.
  */
 export const SPREAD_MS = 10_000;
 

@@ -27,12 +27,12 @@ const SETTINGS = ['-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.
  */
 const STOP_SIGNALS: StopSignals = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
 const STOP_TIMEOUT_MS = 20_000;
-/** After a crash it first recovers from its log. Less: a long recovery is cut off and begins again. */
+/** After a crash it first recovers from its log. Too low: a long recovery is cut off and begins again. */
 const READY_TIMEOUT_MS = 600_000;
 
 /**
- * How often a folder in which a program still writes is removed again. Fewer: a start right after an interrupted one
- * fails. More: a folder that cannot be removed is reported later.
+ * How often a folder in which a program still writes is removed again. Too low: a start right after an interrupted
+ * one fails. Too high: a folder that cannot be removed is reported later.
  */
 const REMOVAL_TRIES = 5;
 

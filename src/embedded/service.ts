@@ -50,7 +50,7 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 /** The process ended before it was ready. */
 export class ExitedError extends UserError {}
 
-/** Fewer: a race for a port fails the start. More: a server that cannot start at all is reported later. */
+/** Too low: a race for a port fails the start. Too high: a server that cannot start at all is reported later. */
 const STARTS = 3;
 
 /**

@@ -1,6 +1,6 @@
 /** Keeps a log readable while thousands of deliveries fail together. */
 
-/** The most lines of one sort per second. Fewer: a failing receiver among others is missed. More: the log floods. */
+/** The most lines of a sort per second. Too low: some failing receivers are missed. Too high: a flooded log. */
 const LINES_PER_SECOND = 20;
 const SECOND_MS = 1_000;
 

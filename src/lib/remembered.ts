@@ -1,4 +1,4 @@
-/** The most values that are kept. Fewer: they are read more often. More: memory. */
+/** The most values that are kept. Too low: they are read more often. Too high: more memory. */
 const MAX_KEPT = 1_000;
 
 /**

@@ -42,12 +42,12 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun' | 's
 
 /**
  * If workflows get stuck within this time of each other, in milliseconds, they have one cause, and workers are
- * renewed once. Less: if a release breaks determinism for thousands of deliveries, which become late one by one,
- * workers lose their caches again and again. More: if Temporal is set back meanwhile without being unavailable, each
- * workflow notices it alone.
+ * renewed once. Too low: if a release breaks determinism for thousands of deliveries, which become late one by one,
+ * workers lose their caches again and again. Too high: if Temporal is set back meanwhile without being unavailable,
+ * each workflow notices it alone.
  */
 const SAME_CAUSE_MS = 10 * 60_000;
-/** Less: each of many short outages of Temporal costs a sweep. More: losses are noticed late. */
+/** Too low: each of many short outages of Temporal costs a sweep. Too high: losses are noticed late. */
 const SWEEP_SPACING_MS = 10_000;
 
 export function startReconciler(options: ReconcilerOptions) {

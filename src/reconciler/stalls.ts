@@ -3,12 +3,12 @@ import type { Executions } from './executions.ts';
 
 /**
  * If no task of a late workflow ends for this long, in milliseconds, the workflow is started again: ten time-outs of
- * a task. Less: busy machines lose the work they have begun. More: deliveries stand still.
+ * a task. Too low: busy machines lose the work they have begun. Too high: deliveries stand still.
  */
 const STALLED_MS = 100_000;
 /**
- * How many workflows are watched at once. Fewer: workflows that stall together wait for each other. More: starting
- * them again adds to an overload.
+ * How many workflows are watched at once. Too low: workflows that stall together wait for each other. Too high:
+ * starting them again adds to an overload.
  */
 const WATCHED_AT_ONCE = 10;
 

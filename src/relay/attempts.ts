@@ -18,11 +18,11 @@ import type { InFlight } from './in-flight.ts';
 import type { Next } from './loop.ts';
 
 /**
- * The wait before checking again for a free place, or for deliveries. Less: checks without result. More: idle
+ * The wait before checking again for a free place, or for deliveries. Too low: checks without result. Too high: idle
  * places.
  */
 const AGAIN_MS = 10;
-/** The time between two searches for retries whose workflow has not started. Less: load. More: late retries. */
+/** The time between searches for retries whose workflow is unstarted. Too low: more load. Too high: late retries. */
 const SEARCH_MS = 5_000;
 
 export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptClass) {

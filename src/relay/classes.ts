@@ -48,8 +48,8 @@ export const shareOf: Readonly<Record<AttemptClass, number>> = {
 };
 
 /**
- * After this long without a claim, in milliseconds, the claiming of a class counts as interrupted. Less: a busy
- * moment counts as an outage. More: a short outage counts as a wait in the queue.
+ * After this long without a claim, in milliseconds, the claiming of a class counts as interrupted. Too low: a busy
+ * moment counts as an outage. Too high: a short outage counts as a wait in the queue.
  */
 const BREAK_MS = 5_000;
 

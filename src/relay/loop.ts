@@ -33,7 +33,7 @@ interface LoopOptions {
   readonly options: Pick<SchedulerOptions, 'pollMs' | 'roomPollMs'>;
 }
 
-/** The longest rest after a long step, in milliseconds. Less: load. More: `WaybillOrderingStuck` fires meanwhile. */
+/** The longest rest after a long step, in ms. Too low: more load. Too high: `WaybillOrderingStuck` fires. */
 const MAX_REST_MS = 30_000;
 
 /**

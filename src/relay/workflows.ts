@@ -41,14 +41,15 @@ export function workflowStarter({
 }
 
 /**
- * The time between two checks of the bound on deliveries already delivered. Less: load. More: the bound is exceeded.
+ * The time between two checks of the bound on deliveries already delivered. Too low: more load. Too high: the bound
+ * is exceeded.
  */
 const LIMIT_EVERY_MS = 1_000;
 
 /**
  * In a burst the loop of deliveries already delivered pauses after each pass, for this many times the duration of the
- * pass: a busy Temporal gets fewer of their workflows. Less: these take processor time from attempts. More: more
- * deliveries reach the bound.
+ * pass: a busy Temporal gets fewer of their workflows. Too low: these take processor time from attempts. Too high:
+ * more deliveries reach the bound.
  */
 const BURST_PAUSES = 3;
 

@@ -7,11 +7,11 @@ export class AbandonedWorker extends Error {
   override readonly name = 'AbandonedWorker';
 }
 
-/** The time between two looks at a worker's state. Less: work without result. More: a failure is noticed later. */
+/** The time between two looks at a worker's state. Too low: useless work. Too high: a failure is noticed later. */
 const LOOK_MS = 500;
 /**
  * How long the run of a failed worker may take to end, in milliseconds. A worker whose poll failed never ends.
- * Less: others are abandoned too. More: a stop takes as long.
+ * Too low: others are abandoned too. Too high: a stop takes as long.
  */
 const RELEASE_MS = 2_000;
 

@@ -8,7 +8,7 @@ import type { Response } from '../send.ts';
 import { ApiError } from '../session.ts';
 import { forward, type LocalWebhook, type Prepared, prepare } from './forward.ts';
 
-/** The time between two looks for new events. Less: more requests for nothing. More: events come later. */
+/** The time between two looks for new events. Too low: more requests for nothing. Too high: events come later. */
 const POLL_MS = 1_000;
 /** The time between two tries to reach the service or the receiver, in milliseconds, at first and at most. */
 const RETRY_MS = { first: 500, most: 10_000 } as const;

@@ -16,25 +16,25 @@ import { createSlices } from './slices.ts';
 import { createUnread, type PendingResponse } from './unread.ts';
 
 /**
- * Bytes are averaged over this many seconds. Fewer: short bursts are refused. More: an e-shop loads the process for
- * longer at once.
+ * Bytes are averaged over this many seconds. Too low: short bursts are refused. Too high: an e-shop loads the process
+ * for longer at once.
  */
 const WINDOW_SECONDS = 10;
 
 /**
- * Milliseconds per second: an e-shop that blocks the process for longer uses up all its bytes. Fewer: large orders
- * are refused. More: its neighbors wait (docs/measurements.md, bodies of unknown fields).
+ * Milliseconds per second: an e-shop that blocks the process for longer uses up all its bytes. Too low: large orders
+ * are refused. Too high: its neighbors wait (docs/measurements.md, bodies of unknown fields).
  */
 const HELD_MS_PER_SECOND = 250;
 /**
- * The time that an ordinary request blocks at once: not counted. Less: small requests pay. More: many block for
- * free.
+ * The time that an ordinary request blocks at once: not counted. Too low: small requests pay. Too high: many block
+ * for free.
  */
 const FREE_HELD_MS = 5;
 
 /**
- * Unread responses may take as much memory as an e-shop may receive in this many seconds. Fewer: slow readers are
- * refused. More: memory.
+ * Unread responses may take as much memory as an e-shop may receive in this many seconds. Too low: slow readers are
+ * refused. Too high: more memory.
  */
 const UNREAD_SECONDS = 2;
 

@@ -7,8 +7,8 @@ import type { ApiDeps } from '../deps.ts';
 
 const MINUTE_MS = 60_000;
 /**
- * The most records remembered. Fewer: a loop is forgotten between two of its changes. More: memory, some 100 bytes
- * each.
+ * The most records remembered. Too low: a loop is forgotten between two of its changes. Too high: more memory, some
+ * 100 bytes each.
  */
 const MAX_RECORDS = 10_000;
 

@@ -1,7 +1,7 @@
 /** CSV as in RFC 4180. */
 
 /**
- * The most lines of a record. Fewer: a field with that many lines is refused. Without a limit, a file without the
+ * The most lines of a record. Too low: a field with that many lines is refused. Without a limit, a file without the
  * first quote of each line takes days: 140 kB took 14 s, and the time grows with the square of the size.
  */
 const MAX_RECORD_LINES = 500;

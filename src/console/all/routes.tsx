@@ -25,8 +25,8 @@ import { MAX_ROWS, numberField, scopeOf } from './scope.ts';
 import { webhooksOfAll } from './webhooks.tsx';
 
 /**
- * How many deliveries are acted on at once. Fewer: a page of them takes long. More: the database's connections, and
- * without a worker, all wait for an answer that does not come.
+ * How many deliveries are acted on at once. Too low: a page of them takes long. Too high: the database's connections,
+ * and without a worker, all wait for an answer that does not come.
  */
 const ASKED_AT_ONCE = 5;
 

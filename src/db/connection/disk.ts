@@ -6,7 +6,7 @@ import { waitOrStop } from '../../lib/wait-or-stop.ts';
 import { DISK_FULL, hasSqlstate } from '../sqlstate.ts';
 import type { Pool } from './pool.ts';
 
-/** The time between two looks whether there is room. Less: more writes to a full disk. More: unready for longer. */
+/** The time between checks for free space. Too low: more writes to a full disk. Too high: unready for longer. */
 const LOOK_MS = 2_000;
 
 /** Whether Postgres can write a new file of a megabyte; true too if that cannot be tried. */

@@ -46,8 +46,8 @@ const DEFAULTS: PoolOptions = {
 const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' } as const;
 
 /**
- * How long a session may leave its transaction idle, in milliseconds. Less: a transaction fails whose process stood
- * still for a moment. More: the locks of a process that is gone delay deliveries.
+ * How long a session may leave its transaction idle, in milliseconds. Too low: a transaction fails whose process
+ * stood still for a moment. Too high: the locks of a process that is gone delay deliveries.
  */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 

@@ -6,7 +6,7 @@ import { createPool, oneRow, type Pool } from './pool.ts';
 
 /** The oldest Postgres that Waybill supports: the oldest that it was tested with. */
 const OLDEST_VERSION = 13;
-/** How long a notification may take. Less: a start fails on a busy server. More: a wrong address shows late. */
+/** How long a notification may take. Too low: a busy server fails a start. Too high: a wrong address shows late. */
 const NOTIFICATION_MS = 5_000;
 
 interface Server {
@@ -71,14 +71,14 @@ function problemOf(
 
 /**
  * Sessions besides the one for LISTEN: claims of two classes may coincide while attempts are read, begun or recorded.
- * More: connections past the pooler that are hardly used.
+ * Too high: more connections past the pooler that are hardly used.
  */
 const SESSIONS = 3;
 
 /**
  * A statement that takes longer goes through the pool, in time for the request of a begun attempt
- * (`MAX_START_DELAY_MS`). Less: a busy moment makes statements expensive for half a minute. More: while the server's
- * own address is unreachable, attempts are interrupted.
+ * (`MAX_START_DELAY_MS`). Too low: a busy moment makes statements expensive for half a minute. Too high: while the
+ * server's own address is unreachable, attempts are interrupted.
  */
 const SESSION_DEADLINES = { connectMs: 1_500, statementMs: 2_000, silenceMs: 3_000 } as const;
 

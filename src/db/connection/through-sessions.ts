@@ -6,8 +6,9 @@ import type { Sql } from './pool.ts';
 export type Execute = <T>(statement: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /**
- * How long statements go through the pool after one on a session has failed, in milliseconds. Less: an address that
- * never answers makes too many of them wait for the deadline of a session. More: they are expensive for longer.
+ * How long statements go through the pool after one on a session has failed, in milliseconds. Too low: an address
+ * that never answers makes too many of them wait for the deadline of a session. Too high: they are expensive for
+ * longer.
  */
 const WITHOUT_SESSIONS_MS = 30_000;
 

@@ -90,7 +90,8 @@ interface Member {
 const KEEP_ALIVE_MS = 10_000;
 /**
  * How long the server may take to close its end of a connection after Waybill has closed its own, in milliseconds.
- * Less: a busy server is cut off before it has closed. More: the connection of a dead server stays that much longer.
+ * Too low: a busy server is cut off before it has closed. Too high: the connection of a dead server stays that much
+ * longer.
  */
 const CLOSE_TIMEOUT_MS = 2_000;
 /** The SSLRequest message of the protocol. The server answers with one byte: `S` if it supports TLS. */

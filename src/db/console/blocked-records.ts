@@ -13,7 +13,7 @@ export interface BlockedRecords {
 }
 
 /**
- * The most waiting deliveries that are read. Fewer: the count is too low if many wait. More: each view of the
+ * The most waiting deliveries that are read. Too low: the count is too low if many wait. Too high: each view of the
  * overview reads as many rows.
  */
 const MOST = 10_000;

@@ -5,8 +5,8 @@ import { type EventFilter, type EventRow, selectPage, shownColumns } from '../ev
 import { limitOf } from '../id-range.ts';
 
 /**
- * How many of the latest events are searched for events that no webhook got. Less: an event of some minutes ago is
- * missed in a rush. More: each view of the page reads that many events with their deliveries.
+ * How many of the latest events are searched for events that no webhook got. Too low: an event of some minutes ago is
+ * missed in a rush. Too high: each view of the page reads that many events with their deliveries.
  */
 export const MAX_EVENTS_SEARCHED = 5_000;
 

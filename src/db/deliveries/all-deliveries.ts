@@ -143,7 +143,7 @@ function ofRecord(sql: Sql, eshopId: number, entityId: string, times: Times) {
   return sql`e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${betweenTimes(sql, sql`e.id`, times)}`;
 }
 
-/** The most deliveries that a list without an index looks through. More: it takes seconds. Fewer: it ends sooner. */
+/** The most deliveries that a list without an index reads. Too high: it takes seconds. Too low: it ends sooner. */
 const MAX_LOOKED_THROUGH = 50_000;
 
 /**

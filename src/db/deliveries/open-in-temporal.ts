@@ -7,8 +7,8 @@ import { isOpen, seconds } from '../predicates.ts';
 import { shownState } from './delivery-log.ts';
 
 /**
- * How long Temporal's list may take to show a new workflow, in seconds. Fewer: a burst is taken for lost entries.
- * More: those lost among the newest are not noticed.
+ * How long Temporal's list may take to show a new workflow, in seconds. Too low: a burst is taken for lost entries.
+ * Too high: those lost among the newest are not noticed.
  */
 const LISTED_SECONDS = 10;
 

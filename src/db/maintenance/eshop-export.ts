@@ -13,7 +13,7 @@ interface ExportedRow {
   readonly data: object;
 }
 
-/** Rows read at once. Fewer: more round trips. More: memory, since an order or a snapshot may be a megabyte. */
+/** Rows read at once. Too low: more round trips. Too high: more memory: an order or a snapshot may be a megabyte. */
 const SLICE = 200;
 
 const recordsOf = (mapping: TableMapping<object>) => (sql: Sql, eshopId: number) =>

@@ -88,8 +88,8 @@ const OF_ESHOP = [
   'events',
 ];
 /**
- * Rows per statement: fewer than for the retention, since these rows have lines or attempts. Fewer: more statements.
- * More: others wait longer for locks.
+ * Rows per statement: fewer than for the retention, since these rows have lines or attempts. Too low: more
+ * statements. Too high: others wait longer for locks.
  */
 const PAGE = 2_000;
 

@@ -18,13 +18,13 @@ const MAX_CHECK_SECONDS = 3_600 + MAX_AHEAD_SECONDS;
 /** Workers report the same step if the sizes, and the differences to their clocks, differ by less than this. */
 const SAME_STEP_MS = 5_000;
 /**
- * How much later a worker that was cut off or stood still may notice the same step, in milliseconds. Less: the step
- * is applied twice. More: an equal step, after the clock was slowly corrected, counts as the same one.
+ * How much later a worker that was cut off or stood still may notice the same step, in milliseconds. Too low: the
+ * step is applied twice. Too high: an equal step, after the clock was slowly corrected, counts as the same one.
  */
 const SAME_TIME_MS = 3_600_000;
 /**
- * How long after a step back it is noted at most, in seconds: attempts of this time are left alone. Less: plans made
- * by the new clock are moved too. More: attempts planned shortly before the step stay late by its size.
+ * How long after a step back it is noted at most, in seconds: attempts of this time are left alone. Too low: plans
+ * made by the new clock are moved too. Too high: attempts planned shortly before the step stay late by its size.
  */
 const NOTED_WITHIN_SECONDS = 10;
 const CLOCK_STEP = 'clockStep';

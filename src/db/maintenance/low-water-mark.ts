@@ -8,20 +8,20 @@ import { firstRow, oneRow, type Sql } from '../connection/pool.ts';
 import { seconds } from '../predicates.ts';
 
 /**
- * How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. Less: a list
- * may pass by its events. More: lists show events later.
+ * How long a transaction may take to appear among the running ones, in seconds: it takes microseconds. Too low: a
+ * list may pass by its events. Too high: lists show events later.
  */
 const MARGIN_SECONDS = 1;
 /**
- * How long a transaction must be open, in seconds, to be named as the one that cursors and recoveries wait for. Less:
- * Waybill's own are named. More: an operator who looks for the cause of a standstill does not find it.
+ * How long a transaction must be open, in seconds, to be named as the one that cursors and recoveries wait for.
+ * Too low: Waybill's own are named. Too high: an operator who looks for the cause of a standstill does not find it.
  */
 export const BLOCKER_AGE_SECONDS = 5;
 
 /**
  * The assumed age, in seconds, of a writing transaction if this database user may not see when it began, because the
- * process of Waybill has another user or `track_activities` is off. Fewer: longer transactions are missed. More:
- * cursors lag behind such processes.
+ * process of Waybill has another user or `track_activities` is off. Too low: longer transactions are missed.
+ * Too high: cursors lag behind such processes.
  */
 const HIDDEN_SECONDS = 30;
 

@@ -4,18 +4,18 @@ import type { Sql } from '../connection/pool.ts';
 import { seconds } from '../predicates.ts';
 
 /**
- * How old a snapshot may be, in seconds. Fewer: each backup of a small database is named. More: the tables of a
+ * How old a snapshot may be, in seconds. Too low: each backup of a small database is named. Too high: the tables of a
  * busy instance have grown by then.
  */
 const OLD_SNAPSHOT_SECONDS = 3_600;
 /**
- * The same in transactions, if the time is not known: for another user's session or a standby. Fewer: a busy instance
- * names it after minutes. More: a quiet instance never does.
+ * The same in transactions, if the time is not known: for another user's session or a standby. Too low: a busy
+ * instance names it after minutes. Too high: a quiet instance never does.
  */
 const OLD_SNAPSHOT_TRANSACTIONS = 1_000_000;
-/** The most log that an unused replication slot keeps. Less: a restarting standby is named. More: the disk fills. */
+/** The most log kept by an unused replication slot. Too low: a restarting standby is named. Too high: a full disk. */
 const KEPT_WAL_BYTES = 2 ** 30;
-/** The same while it is in use. Less: a reader that catches up after an import is named. More: as above. */
+/** The same while it is in use. Too low: a reader catching up after an import is named. Too high: a full disk. */
 const KEPT_IN_USE_WAL_BYTES = 8 * 2 ** 30;
 
 /** What is old; for tests. */

@@ -7,19 +7,19 @@ import { deferMail } from './outcome.ts';
 import { isPending } from './pending.ts';
 
 /**
- * How many at once: a receiver that is gone affects all its webhooks, one for each event type. Fewer:
- * their mails are deferred. More: a loop that switches webhooks on and off fills a mailbox.
+ * How many at once: a receiver that is gone affects all its webhooks, one for each event type. Too low: their mails
+ * are deferred. Too high: a loop that switches webhooks on and off fills a mailbox.
  */
 const AT_ONCE = 20;
-/** Then one in this time. Shorter: more mails than a person reads. Longer: deferred ones come too late. */
+/** Then one in this time. Too low: more mails than a person reads. Too high: deferred ones come too late. */
 const EACH_SECONDS = 360;
 
 /**
- * How long a mail may take that includes other notices, in seconds. Shorter: a silent mail server holds a mail for
- * 40 s, and the included notices would be mailed again. Longer: if that mail is never sent after all, they wait.
+ * How long a mail may take that includes other notices, in seconds. Too low: a silent mail server holds a mail for
+ * 40 s, and the included notices would be mailed again. Too high: if that mail is never sent after all, they wait.
  */
 const MERGING_SECONDS = 120;
-/** The most deferred notices that a mail includes. More: nobody reads it to its end. Fewer: more mails. */
+/** The most deferred notices that a mail includes. Too high: nobody reads it to its end. Too low: more mails. */
 const MAX_MERGED = 50;
 
 /**

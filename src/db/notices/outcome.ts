@@ -31,8 +31,8 @@ export async function recordMailRejected(sql: Sql, noticeId: string, message: st
 }
 
 /**
- * How long after it was given up a mail may be sent again, in days. Less: it is lost if the address is corrected
- * after a holiday. More: its news is old.
+ * How long after it was given up a mail may be sent again, in days. Too low: it is lost if the address is corrected
+ * after a holiday. Too high: its news is old.
  */
 const SENT_AGAIN_DAYS = 7;
 

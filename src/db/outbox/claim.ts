@@ -39,7 +39,7 @@ const UNBOUNDED: Quotas = {
 
 /**
  * How many rows a claim reads: `ROWS_READ` of all webhooks together, roughly, and `ROWS_READ_OF_EACH` of each webhook
- * at least. More: time. Fewer: uneven turns.
+ * at least. Too high: more time. Too low: uneven turns.
  */
 const ROWS_READ = 2_000;
 const ROWS_READ_OF_EACH = 4;

@@ -60,7 +60,7 @@ export async function keepOrdering(
 
 /**
  * The most records per statement: hundreds of thousands may wait, and a statement may take ten seconds at most.
- * Fewer: more statements.
+ * Too low: more statements.
  */
 const RECORDS_AT_ONCE = 500;
 

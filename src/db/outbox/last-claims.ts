@@ -9,8 +9,8 @@ import { asyncCommit, CLASS } from './outbox.ts';
 type ClaimedClass = Exclude<keyof typeof CLASS, 'blocked'>;
 
 /**
- * How often a process notes the claims of a class, in milliseconds. Less: writes that say nothing new. More: a class
- * that is claimed looks abandoned.
+ * How often a process notes the claims of a class, in milliseconds. Too low: writes that say nothing new. Too high: a
+ * class that is claimed looks abandoned.
  */
 const NOTED_EVERY_MS = 30_000;
 

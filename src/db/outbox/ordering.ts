@@ -109,7 +109,7 @@ export const joinSuccessor = (sql: Sql, id: Fragment) => sql`
 
 /**
  * A delivery that has been due in the queue for this long, in seconds, counts as waiting for a limit if its class is
- * claimed. Less: a delivery about to be attempted seems to wait. More: the reason is shown later.
+ * claimed. Too low: a delivery about to be attempted seems to wait. Too high: the reason is shown later.
  */
 const DUE_SECONDS = 5;
 

@@ -93,7 +93,7 @@ export async function requeue(sql: Sql, unattempted: readonly Unattempted[]): Pr
     from webhooks w where w.id = d.webhook_id and ${stillClaimed(sql, unattempted)}`;
 }
 
-/** How long a deferred delivery is left alone, in seconds. Less: claims without result. More: a free one waits. */
+/** How long a deferred delivery is left alone, in seconds. Too low: useless claims. Too high: a free one waits. */
 const DEFERRED_SECONDS = 1;
 
 /**

@@ -7,16 +7,16 @@ import { CLASS, originalClass, unclaimed } from './outbox.ts';
 
 /**
  * If a delivery still waits for its workflow, and its next attempt is due within this time, in seconds, the queue
- * makes the attempt. Less: attempts may be late, since the search runs in intervals. More: deliveries that are about
- * to get their workflow wait longer for it.
+ * makes the attempt. Too low: attempts may be late, since the search runs in intervals. Too high: deliveries that are
+ * about to get their workflow wait longer for it.
  */
 const SOON_SECONDS = 10;
 /**
- * How long a delivery that was interrupted before its first result waits for its workflow, in seconds. Less: vain
- * attempts. More: delay.
+ * How long a delivery that was interrupted before its first result waits for its workflow, in seconds. Too low: vain
+ * attempts. Too high: more delay.
  */
 const INTERRUPTED_SECONDS = 10;
-/** The most deliveries that one call moves. Fewer: late retries. More: a statement that holds up others. */
+/** The most deliveries that one call moves. Too low: late retries. Too high: a statement that holds up others. */
 const MOVED_AT_ONCE = 500;
 
 /**
@@ -46,7 +46,8 @@ export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> 
 
 /**
  * The most deliveries already delivered that wait for their workflow, and how long one of them may wait, in seconds.
- * Less: a short burst leaves deliveries without a workflow. More: after a long burst Temporal is busy for hours.
+ * Too low: a short burst leaves deliveries without a workflow. Too high: after a long burst Temporal is busy for
+ * hours.
  */
 const MAX_WAITING = 10_000;
 const LONGEST_WAIT_SECONDS = 3_600;

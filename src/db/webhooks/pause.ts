@@ -8,7 +8,7 @@ import { enqueueRecoveriesOf } from '../outbox/recovery-changes.ts';
 import { transaction } from '../transaction.ts';
 import { type LockedWebhook, lockWebhook, reload } from './webhooks.ts';
 
-/** How many pauses of a webhook are known. Fewer: windows of older deliveries end too early. More: a longer row. */
+/** How many pauses of a webhook are kept. Too low: windows of older deliveries end early. Too high: a longer row. */
 const KEPT_PAUSES = 100;
 
 function refuseInactive(id: number, { active }: LockedWebhook): void {

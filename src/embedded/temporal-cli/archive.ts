@@ -14,7 +14,7 @@ const FIRST_BYTE_MS = 5_000;
 /** The limit without a further byte, in milliseconds: after a stalled download the next source is tried. */
 const STALLED_MS = 15_000;
 const MEGABYTE = 1_000_000;
-/** The most redirections to the archive: one today. Fewer: a mirror in between ends it. More: a loop ends later. */
+/** The most redirects to the archive: one today. Too low: a mirror in between fails. Too high: a loop ends later. */
 const MAX_REDIRECTS = 5;
 
 /** The proxy that the environment names, as other programs read it: in capitals or not, with or without a scheme. */
