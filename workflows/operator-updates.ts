@@ -48,7 +48,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
   let last: Promise<unknown> | undefined;
   let signals = 0;
 
-  /** Carries out actions one after the other, as they arrive, even if the workflow is canceled meanwhile. */
+  /** Carries out actions one after the other, as they arrive, even if the workflow is canceled in the meantime. */
   async function inTurn(action: ActionName, id: string, request: ActionInput) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {

@@ -4,7 +4,7 @@ import type { EmbeddedFault, Scene } from '../fault.ts';
 import type { EmbeddedStack } from '../stack/embedded.ts';
 import { untilReady } from '../stack/stack.ts';
 
-/** Orders sent meanwhile: more than there is room for in the pages and the log that Postgres has already. */
+/** Orders sent during the fault: more than there is room for in the pages and the log that Postgres has already. */
 const ORDERS = 60;
 const CLIENTS = 4;
 

@@ -185,7 +185,7 @@ export const operatorFaults: readonly Fault[] = [
   }),
   operatorFault({
     name: 'activity paused, then unpaused',
-    // With waits shorter than the pause: an attempt that fell due meanwhile comes at once.
+    // With waits shorter than the pause: an attempt that fell due during it comes at once.
     policies: ['scaled'],
     inject: (scene, id) => toActivity(scene, 'pause', id),
     heal: (scene, id) => toActivity(scene, 'unpause', id),

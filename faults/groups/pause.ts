@@ -1,6 +1,6 @@
 /**
- * Webhooks are paused while something dies: nothing reaches their receivers meanwhile, nothing is lost, late or
- * spent, and the queue goes on by itself afterwards, with or without Temporal.
+ * Webhooks are paused while something dies: nothing reaches their receivers during the pause, nothing is lost, late
+ * or spent, and the queue goes on by itself afterwards, with or without Temporal.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Part } from '../../test/support/harness/part.ts';

@@ -82,7 +82,7 @@ export const deliveryDefects: readonly Defect[] = [
     ),
   },
   {
-    name: 'retention-drops-what-came-meanwhile',
+    name: 'retention-drops-late-deliveries',
     file: 'src/db/retention/partitions.ts',
     text: "if ((await countNeeded(tx, partition)) > 0) return 'needed';",
     replacement: '',

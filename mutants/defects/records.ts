@@ -97,7 +97,7 @@ export const recordDefects: readonly Defect[] = [
     replacement: ' and attempts_made >= ',
     symptom: 'A delivery fails although its next attempt was due.',
     caughtBy: records(
-      'a result recorded meanwhile keeps its plan when earlier retries are reported as spent',
+      'a result recorded since then keeps its plan when earlier retries are reported as spent',
     ),
   },
   {

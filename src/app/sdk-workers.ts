@@ -8,7 +8,7 @@ import type { SessionDeps } from './session-deps.ts';
 /**
  * Waybill's own steps under way at once: 20 short ones, since more would only wait for a connection to the database.
  * Mails may take long, 20 at most (`activities/mail-once.ts`), and so may notices to URLs, 40 at most
- * (`activities/notice-places.ts`); neither holds a connection meanwhile. Runs of the retention are few.
+ * (`activities/notice-places.ts`); neither holds a connection while it waits. Runs of the retention are few.
  */
 const MAX_STEPS_AT_ONCE = 80;
 /**

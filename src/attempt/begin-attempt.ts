@@ -94,7 +94,7 @@ export async function begin(
     ownedMs: ownedMs(command.policy),
   });
   if (begun === undefined) {
-    // An operator may have stopped it meanwhile: then its number is taken, and nobody would make the attempt.
+    // An operator may have stopped it since: then the number would stay taken with no one making the attempt.
     await giveUpAttempt(sql, delivery.id, owner);
     return { kind: 'outdated' };
   }

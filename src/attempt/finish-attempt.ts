@@ -38,8 +38,8 @@ export async function send(
   const { span } = attempt;
   underWay.add(attempt.delivery.id);
   try {
-    // This process may have been suspended meanwhile, and another process may be making the attempt by now. If the
-    // clock was set ahead, the attempt is made again for nothing.
+    // This process may have been suspended, and another one may be making the attempt by now. If the clock was set
+    // ahead, the attempt is made again for nothing.
     const delaysMs = [performance.now() - attempt.beginAt, Date.now() - attempt.requestedAt.getTime()];
     if (Math.max(...delaysMs) > MAX_START_DELAY_MS)
       throw new InternalFailure('This attempt was interrupted before its request left.');
@@ -60,7 +60,7 @@ export async function send(
 
 /**
  * Records a result and its consequences; retries for some seconds.
- * @returns null if nothing changed, since the delivery had ended elsewhere meanwhile
+ * @returns null if nothing changed, since another process had ended the delivery
  */
 export async function record(
   deps: Pick<AttemptDeps, 'sql' | 'statements' | 'watch' | 'log' | 'compensations'>,

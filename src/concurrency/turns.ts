@@ -33,8 +33,8 @@ export function createTurns({ total, perKey = total }: TurnLimits) {
       if (running.all() >= total) return;
       if (running.of(key) >= limitOf(key)) continue;
       const next = queue.shift();
-      // The key goes to the back. Iterating over a map also reaches entries that are added meanwhile, so this loop
-      // comes to the key's next turn.
+      // The key goes to the back. Iterating over a map also reaches entries that are added in the meantime, so this
+      // loop comes to the key's next turn.
       waiting.delete(key);
       if (queue.length > 0) waiting.set(key, queue);
       if (next === undefined) continue;

@@ -125,8 +125,8 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
   }
 
   /**
-   * Decides on the addresses of a name. The resolver may have recovered meanwhile, so a name without an answer is
-   * looked up again once the resolver has shown that it works.
+   * Decides on the addresses of a name. The resolver may have recovered since, so a name without an answer is looked
+   * up again once the resolver has shown that it works.
    */
   async function conclude(name: string, families: readonly Promise<FamilyAnswer>[]) {
     const startedAt = performance.now();

@@ -99,7 +99,7 @@ export async function requireOwnFolder(
     const file = join(path, name);
     const inside = OF_SERVERS.includes(name) ? await readdir(file).catch(() => []) : [];
     for (const each of [file, ...inside.map((entry) => join(file, entry))]) {
-      // A file that is gone meanwhile was temporary.
+      // A file that has disappeared since was temporary.
       const stats = [await lstat(each).catch(() => null), await stat(each).catch(() => null)];
       for (const owned of stats.filter((one) => one !== null))
         if (!(SERVER_USER_DIRS.includes(name) && owned.uid === serverUser)) requireOwner(each, owned, me);

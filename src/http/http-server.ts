@@ -39,8 +39,8 @@ export interface HttpServerOptions {
 }
 
 /**
- * A proxy must not send a request on a connection that is closed meanwhile: it cannot repeat a POST. nginx keeps its
- * own for 60 s. Too low: such requests are answered with 502. Too high: only idle connections.
+ * A proxy must not send a request on a connection that is being closed: it cannot repeat a POST. nginx keeps its own
+ * for 60 s. Too low: such requests are answered with 502. Too high: only idle connections.
  */
 const KEEP_ALIVE_MS = 75_000;
 /** What stands for all addresses of the machine → the one that it reaches itself at. */

@@ -43,7 +43,7 @@ interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun' | 's
 /**
  * If workflows get stuck within this time of each other, in milliseconds, they have one cause, and workers are
  * renewed once. Too low: if a release breaks determinism for thousands of deliveries, which become late one by one,
- * workers lose their caches again and again. Too high: if Temporal is set back meanwhile without being unavailable,
+ * workers lose their caches again and again. Too high: if Temporal is set back within it without being unavailable,
  * each workflow notices it alone.
  */
 const SAME_CAUSE_MS = 10 * 60_000;

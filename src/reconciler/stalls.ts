@@ -43,7 +43,7 @@ export function createStalls(
     },
     /** The workflows to look at again. */
     watched(): readonly string[] {
-      // A workflow that has gone on meanwhile was not asked about again, and is forgotten here.
+      // A workflow that has gone on since was not asked about again, and is forgotten here.
       for (const [workflowId, { since }] of seen) if (now() - since > 2 * stalledMs) seen.delete(workflowId);
       return [...seen.keys()];
     },

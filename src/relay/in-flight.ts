@@ -71,7 +71,7 @@ export function createInFlight(deps: RelayDeps) {
     log.warn({ count }, 'more steps of deliveries failed in the same second'),
   );
   setMaxListeners(0, stopping);
-  // After a failed renewal the next one tries again. If the claim ends meanwhile, another process takes it over.
+  // After a failed renewal the next one tries again. If the claim ends first, another process takes it over.
   const renewing = setInterval(() => void renewClaims(sql, [...claims]).catch(() => {}), RENEWAL_MS);
   renewing.unref();
   const returns = {

@@ -96,7 +96,7 @@ async function runOfDelivery(client: Client, deliveryId: string): Promise<Run | 
   return null;
 }
 
-/** The histories of runs, in order, without those that Temporal has removed meanwhile. */
+/** The histories of runs, in order, without those that Temporal has removed since. */
 export async function* historiesOf(client: Client, runs: readonly Run[]): AsyncGenerator<RunHistory> {
   const fetch = async (run: Run): Promise<RunHistory | undefined> => {
     const { workflowId, runId } = run;

@@ -57,7 +57,7 @@ export function createOperatorActions(deps: OperatorActionsDeps): RequestAction 
       if (error instanceof WorkflowNotFoundError) return null;
       if (error instanceof WorkflowUpdateFailedError) {
         const { cause } = error;
-        // The workflow ended meanwhile: the database knows its result.
+        // The workflow has ended since: the database knows its result.
         if (!(cause instanceof ApplicationFailure) || cause.type !== 'Rejected') return null;
         return { accepted: false, message: cause.message };
       }
@@ -94,7 +94,7 @@ export function createOperatorActions(deps: OperatorActionsDeps): RequestAction 
     const by = input.by.trim() || UNNAMED_OPERATOR;
     const request = { ...input, id: randomUUID(), action, by };
     const result = await recordOperatorAction(sql, deliveryId, request, policy);
-    // Its workflow may have begun meanwhile.
+    // Its workflow may have begun since.
     if (result?.accepted === true && (await deliveryTarget(sql, deliveryId))?.queued === false)
       await signalWorkflow(client, deliveryWorkflowId(target), { name: webhookChangedSignal });
     return result ?? notFound;

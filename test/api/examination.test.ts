@@ -113,7 +113,7 @@ test('the webhook’s own secret signs, and the former one beside it during a re
   expect(faults((await examine(id)).data)).toEqual({});
 });
 
-test('a second examination meanwhile is a 409, and an examination that never ended expires', async () => {
+test('a second examination during the first is a 409, and an examination that never ended expires', async () => {
   const [released, release] = later();
   receiver.respond(async () => {
     await released;

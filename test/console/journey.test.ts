@@ -172,9 +172,9 @@ test('a live page replaces what has changed, and nothing else', async () => {
   await page.waitForResponse(address);
   expect(await page.locator('.before').count()).toBe(1);
   await page.unroute(address);
-  await stack.createWebhook(receiver.url, { description: 'Made meanwhile' });
+  await stack.createWebhook(receiver.url, { description: 'Made elsewhere' });
   await replaced();
-  await page.getByText('Made meanwhile').waitFor();
+  await page.getByText('Made elsewhere').waitFor();
   await page.route(address, (route) => route.abort());
   await page.getByText(/^Not updated since \d/).waitFor();
   await page.unroute(address);
@@ -187,7 +187,7 @@ test('a live page replaces what has changed, and nothing else', async () => {
       document.dispatchEvent(new Event('visibilitychange'));
       return refreshes;
     })()`);
-  await page.getByRole('link', { name: 'Made meanwhile' }).focus();
+  await page.getByRole('link', { name: 'Made elsewhere' }).focus();
   expect(await refreshes()).toBe(0);
   await page.evaluate('document.activeElement.blur()');
   expect(await refreshes()).toBe(1);

@@ -111,7 +111,7 @@ describe('switching e-shops', () => {
     expect([answer.status, answer.text.includes(`shop-${api.eshop.eshopId}.example`)]).toEqual([404, false]);
   });
 
-  test('a form changes nothing if another e-shop was selected meanwhile', async () => {
+  test('a form changes nothing if another e-shop has been selected since', async () => {
     const mine = await signedIn();
     const form = await mine.ask(`/console/webhooks/new?eshop=${api.eshop.eshopId}`);
     await mine.ask(`/console?eshop=${second.eshopId}`);

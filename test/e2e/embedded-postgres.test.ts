@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const mode = async (path: string) => (await stat(path)).mode & 0o777;
 
-/** The files below a folder, without those that disappear meanwhile. */
+/** The files below a folder, without those that disappear while it reads. */
 async function filesBelow(path: string): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   const found = entries.map((entry) => {

@@ -41,7 +41,7 @@ it('the program stops in time while the database is silent, and reports a failur
   expect(program.output()).toContain('Not everything stopped within 4 s');
 });
 
-it('a database address that only closes connections fails the start, and means 503 meanwhile', async () => {
+it('a database address that only closes connections fails a start; a running process answers 503', async () => {
   proxy.pass();
   program = await start({ ROLE: 'api' });
   const client = await login(program.url, installation.credentials);

@@ -40,7 +40,7 @@ async function waitOf(mailing: Promise<unknown>): Promise<number | null> {
   const result = await resultOrWait(mailing);
   return typeof result === 'number' ? result : null;
 }
-/** Sends all mails: first as many as the budget allows, so that none of these lists one deferred meanwhile. */
+/** Sends all mails: first as many as the budget allows, so that none of these lists one deferred later. */
 async function waitsOf<T>(pending: readonly T[], mail: (each: T) => Promise<number | null>) {
   const withinBudget = await Promise.all(pending.slice(0, 20).map(mail));
   return [...withinBudget, ...(await Promise.all(pending.slice(20).map(mail)))];

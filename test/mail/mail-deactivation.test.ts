@@ -198,7 +198,7 @@ describe('an address corrected by waybill eshop update', () => {
   });
 });
 
-test('a mail about a webhook that was deleted meanwhile is dropped', async () => {
+test('a mail about a webhook deleted since then is dropped', async () => {
   await deactivated(3);
   const { sql } = database;
   await sql`update webhooks set deleted_at = now() where id = ${webhookId}`;

@@ -35,7 +35,7 @@ test('six e-shops with silent URLs and many notices do not hold up the notice of
   const { sql } = database;
   const silent = await createReceiver({ hang: 'headers' });
   const chat = await createReceiver();
-  // As long as the test takes: none of them times out meanwhile.
+  // As long as the test takes: none of them times out before its end.
   const sender = createSender({ timeoutMs: 600_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
   const { deliverNotice } = noticeActivities({
     sql,

@@ -247,7 +247,7 @@ describe('deliveries without a workflow', () => {
     await untilPassedOn();
     const [canceled] = await states();
     expect(canceled).toMatchObject({ state: 'canceled', canceledBy: 'deletion' });
-    // The relay was starting some meanwhile.
+    // The relay was starting some at the same time.
     expect((canceled?.count ?? 0) + started.length).toBeGreaterThanOrEqual(ids.length);
     expect(started.length).toBeLessThan(ids.length / 2);
   });
@@ -291,7 +291,7 @@ describe('deliveries without a workflow', () => {
     onTestFinished(async () => answer());
     const queued = () =>
       database.sql<{ id: string }[]>`select id from deliveries where class = ${CLASS.fresh}`;
-    // The relay is starting the workflows of some meanwhile.
+    // The relay is starting the workflows of some at the same time.
     const rows = await until('the queue', async () => {
       const found = await queued();
       return found.length > ids.length / 2 && found;

@@ -38,7 +38,7 @@ const actions = [
   },
 ] as const;
 
-/** The paths of the actions: such a request waits for a worker, and takes no turn meanwhile. */
+/** The paths of the actions: such a request waits for a worker, and takes no turn while it does. */
 export const DELIVERY_ACTION_PATHS = actions.map(({ path }) => `/v21${path}`);
 
 /** Why nothing can be requested where no Temporal server is known. */

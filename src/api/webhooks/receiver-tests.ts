@@ -17,7 +17,7 @@ import { ok } from '../envelope.ts';
 import { params, query } from '../validate.ts';
 import { noSuchWebhook, tag, webhookId } from './record.ts';
 
-/** The paths of both: such a request waits for a receiver, and takes no turn meanwhile. */
+/** The paths of both: such a request waits for a receiver, and takes no turn while it does. */
 export const RECEIVER_TEST_PATHS = ['/v21/webhooks/:id/test', '/v21/webhooks/:id/examine'];
 
 /** Tests under way at once: each may wait for its receiver for as long as an attempt may last. */

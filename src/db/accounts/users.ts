@@ -83,7 +83,7 @@ export async function passwordKinds(sql: Sql): Promise<string[]> {
   return rows.map(({ kind }) => kind);
 }
 
-/** Stores another hash of the same password: tokens stay valid. Nothing happens if it was replaced meanwhile. */
+/** Stores another hash of the same password: tokens stay valid. Nothing happens if it has been replaced since. */
 export async function rehashPassword(
   sql: Sql,
   { id, passwordHash }: Pick<UserRow, 'id' | 'passwordHash'>,

@@ -8,7 +8,7 @@ import { ending, isGivenUp, isOpen, seconds } from '../predicates.ts';
 
 /**
  * Records that no attempt follows; if outages made attempts late, they are the reason.
- * @param attemptsMade as read: an attempt recorded meanwhile keeps its own plan
+ * @param attemptsMade as read: an attempt recorded since then keeps its own plan
  */
 export async function exhaustRetries(sql: Sql, deliveryId: string, attemptsMade: number): Promise<void> {
   await sql`
@@ -18,7 +18,7 @@ export async function exhaustRetries(sql: Sql, deliveryId: string, attemptsMade:
 
 /**
  * Reschedules an attempt that cannot be made now.
- * @param attemptsMade as read: an attempt recorded meanwhile keeps its own plan
+ * @param attemptsMade as read: an attempt recorded since then keeps its own plan
  * @param wait `lostMs`: the time that its window loses by an outage, or because others than its receiver take the
  * places, in milliseconds: the webhook must not be deactivated for that
  */

@@ -46,14 +46,14 @@ export interface QueuePlan {
    * for its next attempt or for its workflow; `none`: it gets no workflow.
    */
   readonly workflow: 'start' | 'unstarted' | 'none';
-  /** The policy's first wait: if the webhook was changed meanwhile, the next attempt is due no later than that. */
+  /** The policy's first wait: if the webhook has changed since, the next attempt is due no later than that. */
   readonly firstWaitMs: number;
 }
 
 /** A delivery after the result of its attempt was recorded. */
 export interface Recorded {
   readonly state: StoredState;
-  /** Sooner than planned if its webhook was changed meanwhile. */
+  /** Sooner than planned if its webhook has changed since. */
   readonly nextAttemptAt: Date | null;
 }
 
@@ -128,7 +128,7 @@ const mayFinish = (sql: Sql) => sql`(
     a.finished_at is null and a.owner = r.owner
     or r.outcome = 'success' and a.outcome is distinct from 'success')`;
 
-/** When the attempt after a record `r` is due: sooner than planned if its webhook has changed meanwhile. */
+/** When the attempt after a record `r` is due: sooner than planned if its webhook has changed since. */
 const nextAfter = (sql: Sql) => sql`
     case
       when r.claim_id is not null
@@ -145,7 +145,7 @@ function changeDeliveries(sql: Sql, ids: readonly string[]) {
     and d.dispatched_at is null
     and coalesce(d.claim_id = f.claim_id or d.claimed_until < now(), true))`;
   const keepsClaim = sql`(not ${isPlanned} or f.workflow = 'start')`;
-  // If an operator has stopped the delivery meanwhile, its workflow decides at once.
+  // If an operator has stopped the delivery since, its workflow decides at once.
   const isSoon = sql`(d.operator_stop is null
     and f.next <= f.finished_at + ${seconds(sql, WAITS_IN_QUEUE_SECONDS)})`;
   const nextClass = sql`case

@@ -44,7 +44,7 @@ const blockingTransactions = (sql: Sql) => sql`
 /**
  * Lets the mark pass the present transaction until it writes, as SQL. For long transactions that write neither events
  * nor deliveries. Outside a transaction it does nothing.
- * @param name the name of its session meanwhile: any except the service's
+ * @param name the name of its session until then: any except the service's
  */
 export const excludedFromMark = (sql: Sql, name: string) =>
   sql`set_config('application_name', ${name}, true)`;

@@ -65,8 +65,8 @@ export async function keepOrdering(
 const RECORDS_AT_ONCE = 500;
 
 /**
- * Releases deliveries that are no longer behind a predecessor, and ends deliveries that were superseded meanwhile. If
- * no other deliveries wait, this process makes the first attempts of the fresh deliveries that it releases.
+ * Releases deliveries that are no longer behind a predecessor, and ends those that have been superseded since. If no
+ * other deliveries wait, this process makes the first attempts of the fresh deliveries that it releases.
  * @param replaced whether to look for superseded deliveries; a claim finds any that are missed here
  */
 export async function settleOrdering(sql: Pool, scope: OrderingScope, replaced = true): Promise<void> {
@@ -174,7 +174,7 @@ function waitingOf(sql: Sql, records: postgres.Fragment): postgres.Fragment {
  * Where only the latest event counts, ends deliveries that a newer event of their record at the same webhook
  * supersedes. Deliveries of a deleted webhook are left to be canceled.
  * @param which the condition of the deliveries, checked when they are read and again once they are locked: another
- * process may have released one of them meanwhile
+ * process may have released one of them in between
  */
 async function supersede(sql: Pool, source: postgres.Fragment, which: (alias: string) => postgres.Fragment) {
   const rows = await sql<Superseded[]>`

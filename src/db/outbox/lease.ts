@@ -29,8 +29,8 @@ export function leasesOf(sql: Sql, table: 'changes_to_signal' | 'recoveries') {
 }
 
 /**
- * Does the work, and renews the lease meanwhile. A failed renewal does not stop the work: at worst another process
- * does the same work, which is written so that it may be done twice.
+ * Does the work, and renews the lease until it is done. A failed renewal does not stop the work: at worst another
+ * process does the same work, which is written so that it may be done twice.
  */
 export async function whileLeased<T>(renew: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   // The next renewal tries again. If the lease ends first, another process claims the rows.

@@ -11,8 +11,8 @@ import { kindsOfRecord, orderingKey } from './ordering.ts';
 import { CLASS } from './outbox.ts';
 
 /**
- * Creates a delivery of each event, unless this recovery has created one before, or somebody has requested a
- * redelivery of the event meanwhile: such a request holds the lock on the event.
+ * Creates a delivery of each event, unless this recovery has created one before, or a redelivery of the event has
+ * been requested since: such a request holds the lock on the event.
  * @returns how many were created
  */
 export async function createRecoveredDeliveries(

@@ -19,8 +19,8 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
   if (older.length === 0) return [];
   const ids = older.map((delivery) => delivery.id);
   const rows = await transaction(sql, async (tx) => {
-    // Locked by a statement of its own: the next one sees an attempt that began meanwhile. All of them are locked
-    // before a newer one is: two calls for a record never wait for each other.
+    // Locked by a statement of its own: the next one sees an attempt that began in the meantime. All of them are
+    // locked before a newer one is: two calls for a record never wait for each other.
     await tx`select from deliveries d where ${anyOf(tx, sql`d.id`, ids)} order by d.id for update`;
     return await replace(tx, id, ids);
   });

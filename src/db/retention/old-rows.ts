@@ -39,7 +39,7 @@ export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number>
 
 /**
  * Removes events that no delivery needs. The needed ones are read only once, since that takes time; so each event is
- * locked, and checked for redeliveries made meanwhile.
+ * locked, and checked for redeliveries made since.
  * @returns how many
  */
 export async function removeEvents(sql: Pool, old: OldRows): Promise<number> {

@@ -145,7 +145,7 @@ test('a late cancellation does not undo a success', async () => {
   expect(await load(id)).toMatchObject({ state: 'delivered' });
 });
 
-test('a result recorded meanwhile keeps its plan when earlier retries are reported as spent', async () => {
+test('a result recorded since then keeps its plan when earlier retries are reported as spent', async () => {
   const id = await fire();
   await begin(id, 1);
   const nextAttemptAt = new Date(Date.now() + 60_000);

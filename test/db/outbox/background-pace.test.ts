@@ -16,7 +16,7 @@ const WAITING = 12;
 const PER_TICK = 5;
 /** Longer than the test: what comes after it never comes. */
 const TICK_MS = 3_600_000;
-/** The passes of a loop that polls meanwhile. */
+/** The passes of a loop that polls at the same time. */
 const PASSES = 10;
 
 let database: TestDatabase;

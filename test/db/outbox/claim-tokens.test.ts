@@ -204,7 +204,7 @@ describe('a deferred delivery', () => {
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 10, nextIn: 10, ...unclaimed });
   });
 
-  test('keeps the time that another owner has planned meanwhile', async () => {
+  test('keeps the time that another owner has planned since', async () => {
     const claim = await claimed();
     await database.sql.unsafe(
       `update deliveries set ${RETRYING}, next_attempt_at = now() + interval '50 seconds'`,

@@ -55,7 +55,7 @@ test('a relay with room gets the delivery as if claimed, and no other process ca
   expect(taken).toHaveLength(1);
   expect(woken).toEqual([]);
   expect(await claimable()).toEqual([]);
-  // If that process has died meanwhile.
+  // If that process has died since.
   await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
   const claimed = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 });
   expect(claimed.deliveries).toEqual(taken.map((each) => ({ ...each, claimId: expect.any(String) })));

@@ -102,7 +102,7 @@ const LEFT_OUT = new Set([
   'pg_stat_tmp',
 ]);
 
-/** Copies a folder whose files come and go meanwhile. */
+/** Copies a folder whose files come and go while it does. */
 async function copyFolder(from: string, to: string, leftOut: ReadonlySet<string> = new Set()): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const entry of await readdir(from, { withFileTypes: true })) {

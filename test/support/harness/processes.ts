@@ -15,7 +15,7 @@ function descendants(pid: number): number[] {
 }
 
 /**
- * Sends a signal to a process, then to all its descendants; those that have ended meanwhile are skipped.
+ * Sends a signal to a process, then to all its descendants; those that have ended are skipped.
  * @param pid null if there is none
  */
 export function signalTree(pid: number | null, signal: NodeJS.Signals): void {
