@@ -93,7 +93,7 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
   }
 }
 
-/** The queue alone, before Temporal was ever reached: attempts need no answer of it, and what does waits. */
+/** The queue alone, before Temporal was ever reached: attempts do not need Temporal; work that does need it waits. */
 export async function runQueueAlone(deps: SessionDeps, until: AbortSignal): Promise<void> {
   const { namespace, taskQueue } = deps.temporal;
   const connection = Connection.lazy(connectionOptions(deps.temporal));

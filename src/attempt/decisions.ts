@@ -129,8 +129,8 @@ export function lostTimeMs(
 }
 
 /**
- * {@link lostTimeMs} of an attempt that begins, or is deferred, at this time. What an operator held it for does not
- * count as a wait in the queue.
+ * {@link lostTimeMs} of an attempt that begins, or is deferred, at this time. Time on operator hold is not counted as
+ * queueing time.
  */
 export function lateMsAt(
   delivery: DeliveryForAttempt,

@@ -108,7 +108,7 @@ async function defer(
 interface Permitted {
   readonly delivery: DeliveryForAttempt;
   readonly takenAt: number;
-  /** Called with the request, once its result is in the records or somebody else's. */
+  /** Called with the request, once this result, or another process's, is recorded. */
   readonly onRecorded: (request: MadeRequest) => void;
 }
 

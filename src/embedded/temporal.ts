@@ -113,7 +113,7 @@ async function startOnce(options: EmbeddedTemporalOptions) {
 /** @param ui the address of its UI; null: no UI */
 async function startServer(options: EmbeddedTemporalOptions, ui: HiddenAddress | null) {
   const port = await freePort(options.preferredPort);
-  // Unused, but chosen here: webhooks could not be kept from ports that the server had chosen.
+  // Unused, but chosen here, so that webhooks can be kept away from them.
   const httpPort = await freePort();
   const metricsPort = await freePort();
   const chosen = [port, httpPort, metricsPort, ...(ui === null ? [] : [ui.port])];

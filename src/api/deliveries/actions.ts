@@ -85,7 +85,7 @@ export function deliveryActionRoutes(
         const { eshopId, role, username } = c.get('session');
         const asker = askedBy(role, username);
         const { id } = c.req.valid('param');
-        // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
+        // The workflow itself does not check who owns the delivery.
         await findFull(eshopId, id);
         if (requestAction === null) throw new Problem(503, NO_TEMPORAL);
         const answer = await places.run(eshopId, () => requestAction(action, id, { ...asker, reason: '' }));

@@ -147,7 +147,7 @@ export function deliveryRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
 
   app.post('/deliveries/:id/act', async (c) => {
     const id = c.req.param('id');
-    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
+    // The workflow itself does not check who owns the delivery.
     await c.var.api.get(DeliveryWithAttempts, `/v21/deliveries/${piece(id)}`);
     const { role, username } = c.var.viewer.session;
     const { action, reason, requestAction } = requestedIn(c.var.form, role, deps.requestAction);

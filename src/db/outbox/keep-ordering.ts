@@ -2,9 +2,9 @@
  * Keeps the ordering of each record: deliveries claimed too early go back, superseded deliveries end, and the next
  * delivery of the record may go.
  *
- * The claim and the end of a delivery each write first and look then, in separate statements: if a delivery is put
- * back while its predecessor ends, at least one of the two sides sees the other. If a process dies in between, the
- * relay looks again.
+ * The claim and the end of a delivery each write first, then look, in separate statements: if a delivery is put back
+ * while its predecessor ends, at least one of the two sides sees the other. If a process dies in between, the relay
+ * looks again.
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
