@@ -1,9 +1,8 @@
 /**
- * Checks whether a history holds anything but identifiers (docs/decisions/0011). Anything that looks different
- * counts as confidential: better one history too few than a secret in a folder.
+ * Checks whether a history, which should hold identifiers only (docs/decisions/0011), has anything that looks like a
+ * secret: better one history too few than a secret in a folder.
  */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
-import { isKnownField } from './fields.ts';
 
 /** Why a history is not kept. */
 export interface Finding {
@@ -35,33 +34,8 @@ function inText(text: string, known: ReadonlyMap<string, string>): string | unde
   return (text.match(/[\w-]{32,}/g) ?? []).some(isRandom) ? 'what looks like a key' : undefined;
 }
 
-/** The first field within a payload that no workflow of Waybill writes. */
-function unknownField(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const [name, inner] of Object.entries(value)) {
-    if (!Array.isArray(value) && !isKnownField(name)) return name;
-    const deeper = unknownField(inner);
-    if (deeper !== undefined) return deeper;
-  }
-  return undefined;
-}
-
-function inPayload(text: string): string | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const name = unknownField(value);
-  return name === undefined ? undefined : `a field ${JSON.stringify(name)} that no workflow writes`;
-}
-
 function inValue(value: unknown, known: ReadonlyMap<string, string>): string | undefined {
-  if (value instanceof Uint8Array) {
-    const text = Buffer.from(value).toString('utf8');
-    return inText(text, known) ?? inPayload(text);
-  }
+  if (value instanceof Uint8Array) return inText(Buffer.from(value).toString('utf8'), known);
   if (typeof value === 'string') return inText(value, known);
   if (typeof value !== 'object' || value === null) return undefined;
   for (const inner of Object.values(value)) {
@@ -71,7 +45,7 @@ function inValue(value: unknown, known: ReadonlyMap<string, string>): string | u
   return undefined;
 }
 
-/** The first confidential text or unknown field of a history. @param known certainly confidential values, by name */
+/** The first confidential text of a history. @param known certainly confidential values, by name */
 export function confidentialIn(history: History, known: ReadonlyMap<string, string>): Finding | undefined {
   for (const event of history.events ?? []) {
     const what = inValue(event, known);
