@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
-import { wasWindowLost } from '../../db/console/lost-window.ts';
+import { wasWindowLost } from '../../db/deliveries/deliveries-of-eshops.ts';
 import { actionsAccepted } from '../../db/deliveries/operator-actions.ts';
 import { findSentRequest } from '../../db/webhooks/request-settings.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
