@@ -26,19 +26,15 @@ export async function readMigrations(folder: URL) {
  * @throws UserError if other files than this version's have been applied
  */
 export async function pendingMigrations(sql: Pool, files: readonly MigrationFile[]) {
-  const [table] = await sql<{ there: boolean; hashed: boolean }[]>`
-    select to_regclass('migrations') is not null as there, exists(
-      select from pg_attribute
-      where attrelid = to_regclass('migrations') and attname = 'hash' and not attisdropped) as hashed`;
+  const [table] = await sql<{ there: boolean }[]>`select to_regclass('migrations') is not null as there`;
   if (table?.there !== true) return files;
-  const rows = table.hashed
-    ? await sql<{ name: string; hash: string }[]>`select name, hash from migrations order by name collate "C"`
-    : [];
+  const rows = await sql<{ name: string; hash: string }[]>`
+    select name, hash from migrations order by name collate "C"`;
   const isOwn = files.every(
     ({ name, hash }, place) =>
       place >= rows.length || (rows[place]?.name === name && rows[place]?.hash === hash),
   );
-  if (table.hashed && isOwn) return files.slice(rows.length);
+  if (isOwn) return files.slice(rows.length);
   throw new UserError(
     'The database was created by other migrations than those of this Waybill, and cannot be upgraded: set DATABASE_URL to a new one (DATA_DIR to a new folder if Postgres is embedded), and TEMPORAL_NAMESPACE too if you run Temporal yourself.',
   );

@@ -36,14 +36,6 @@ const others: [string, () => Promise<unknown>][] = [
   ['a file was renamed', () => rename(file('0001-one.sql'), file('0001-first.sql'))],
   ['a file is gone from among them', () => rm(file('0001-one.sql'))],
   ['a file was added among them', () => write('0002-two.sql', 'create table two (id int);')],
-  ['no hashes were kept', () => database.sql`alter table migrations drop column hash`],
-  [
-    'no hashes were kept, and nothing was applied yet',
-    async () => {
-      await database.sql`alter table migrations drop column hash`;
-      await database.sql`delete from migrations`;
-    },
-  ],
 ];
 
 test.each(others)('refused: %s', async (_what, change) => {
