@@ -13,7 +13,7 @@ import { MAX_START_DELAY_MS } from './ownership.ts';
 import { toFirstByte } from './phases.ts';
 
 /** An attempt that has its result. */
-export interface AnsweredAttempt extends ReadyAttempt {
+interface AnsweredAttempt extends ReadyAttempt {
   /** When this process took up the delivery, on a clock that does not jump. */
   readonly takenAt: number;
   readonly finishedAt: Date;

@@ -48,7 +48,7 @@ export interface ServiceOptions {
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 /** The process ended before it was ready. */
-export class ExitedError extends UserError {}
+class ExitedError extends UserError {}
 
 /** Too low: a race for a port fails the start. Too high: a server that cannot start at all is reported later. */
 const STARTS = 3;

@@ -25,7 +25,7 @@ export interface OpenFilter {
   readonly until?: Date | undefined;
 }
 
-export interface OpenDeliveries {
+interface OpenDeliveries {
   /** How many of them Temporal's list should show. */
   readonly inTemporal: number;
   /** Those in the queue, which have no workflow yet: the newest first. */
