@@ -1,6 +1,6 @@
 /** The request that sends a notice to an e-shop's own URL (docs/interface.md, N7). */
 import { requestTarget } from '../domain/request-target.ts';
-import type { AttemptRequest, WireRequest } from './request.ts';
+import { type AttemptRequest, userAgentOf, type WireRequest } from './request.ts';
 import { standardSignature } from './signature.ts';
 
 export interface NoticeRequest extends Pick<AttemptRequest, 'eshopId' | 'url' | 'at'> {
@@ -26,7 +26,7 @@ export function buildNotice(
     ...requestTarget(url, null),
     method: 'POST',
     headers: {
-      'user-agent': `Waybill/${version}`,
+      'user-agent': userAgentOf(version),
       'accept-encoding': 'identity',
       'content-type': 'application/json',
       'webhook-id': noticeId,

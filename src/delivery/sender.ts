@@ -44,11 +44,13 @@ export interface SenderOptions {
 }
 
 /**
- * The part of a short attempt in which its connection must be made, and of that time the part for its lookups.
- * Too low: a receiver that connects slowly fails. Too high: the time is over before it is known that our resolver or
- * proxy does not answer, and the attempt may count against the receiver.
+ * The part of a short attempt in which its connection must be made. Too low: a receiver that connects slowly fails.
+ * Too high: the time is over before it is known that our proxy does not answer, and the receiver may be blamed.
  */
-const SHARE = 0.8;
+const CONNECT_SHARE = 0.8;
+
+/** The part of that time for lookups, with the same reasons. */
+const LOOKUP_SHARE = 0.8;
 
 /**
  * A connection in steady use never ends by itself. Too low: more handshakes. Too high: it is noticed later that a
@@ -58,12 +60,12 @@ export const MAX_CONNECTION_AGE_MS = 60_000;
 
 export function createSender(options: SenderOptions) {
   const { timeoutMs, allowCidrs, dnsServers = [], version, ca } = options;
-  const { connectTimeoutMs = Math.min(5_000, Math.ceil(timeoutMs * SHARE)) } = options;
+  const { connectTimeoutMs = Math.min(5_000, Math.ceil(timeoutMs * CONNECT_SHARE)) } = options;
   const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS } = options;
   const proxy = options.proxyUrl === undefined ? {} : { proxy: outboundProxy(options.proxyUrl) };
   const ownEndpoints = options.own ?? createOwnEndpoints();
   const guard = createAddressGuard(allowCidrs, ownEndpoints);
-  const resolver = createResolver({ servers: dnsServers, timeoutMs: connectTimeoutMs * SHARE });
+  const resolver = createResolver({ servers: dnsServers, timeoutMs: connectTimeoutMs * LOOKUP_SHARE });
   const connectorFor = (eshopId: number) =>
     createConnector({
       guard,
