@@ -4,6 +4,13 @@ import type { Sql } from './sql.ts';
 /** A delivery that has not ended. Spelled as in the partial indexes on such deliveries. */
 export const isOpen = (sql: Sql, alias = 'd') => sql`${sql(alias)}.state in ('pending', 'retrying')`;
 
+/** A delivery whose event the receiver did not get, unless another delivery brings it. */
+export const isLost = (sql: Sql, alias = 'd') =>
+  sql`${sql(alias)}.state in ('failed', 'expired', 'canceled')`;
+
+/** A delivery whose event needs no other one: it has arrived, or may still arrive. */
+export const isSettled = (sql: Sql) => sql`(${isOpen(sql)} or d.state = 'delivered')`;
+
 /** A delivery that an operator or a user has given up: it ends, perhaps after an attempt under way. */
 export const isGivenUp = (sql: Sql, alias = 'd') =>
   sql`(${sql(alias)}.operator_stop is not distinct from 'giveUp')`;

@@ -4,6 +4,7 @@
  */
 import { idAt } from '../../domain/id-time.ts';
 import { oneRow, type Pool, type Sql } from '../connection/pool.ts';
+import { isLost, isOpen } from '../predicates.ts';
 import { transaction } from '../transaction.ts';
 
 export const MAX_DELIVERIES_READ = 50_000;
@@ -35,8 +36,6 @@ export function countOf({ delivered, waiting, lost, superseded }: CountStep): nu
   return delivered + waiting + lost + superseded;
 }
 
-export type DeliveryCounts = Awaited<ReturnType<typeof readDeliveryCounts>>;
-
 /**
  * The newest deliveries of these webhooks, as SQL: those of each webhook by index, merged as they are read. A lateral
  * join would read the full number for each webhook.
@@ -55,8 +54,8 @@ export function selectSteps(sql: Sql, webhooks: readonly number[], { since, step
   return sql<CountStep[]>`
     select to_timestamp(floor(extract(epoch from created_at) / ${stepSeconds}::float8) * ${stepSeconds}::float8) as at,
            count(*) filter (where state = 'delivered')::int as delivered,
-           count(*) filter (where state in ('pending', 'retrying'))::int as waiting,
-           count(*) filter (where state in ('failed', 'expired', 'canceled'))::int as lost,
+           count(*) filter (where ${isOpen(sql, 'n')})::int as waiting,
+           count(*) filter (where ${isLost(sql, 'n')})::int as lost,
            count(*) filter (where state = 'superseded')::int as superseded
     from (${newest(sql, webhooks, since, MAX_DELIVERIES_READ)}) n group by 1 order by 1`;
 }

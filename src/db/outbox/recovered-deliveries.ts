@@ -5,6 +5,7 @@
 import { currentTrace } from '../../traces/context.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { anyOf, newId, ticks } from '../ids.ts';
+import { isSettled } from '../predicates.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { kindsOfRecord, orderingKey } from './ordering.ts';
@@ -35,7 +36,7 @@ export async function createRecoveredDeliveries(
       select e.id, e.type, e.entity_id, e.sequence, row_number() over (order by e.id) as place from events e
       where ${anyOf(tx, tx`e.id`, ids)} and not exists (
         select from (${deliveriesOfEvent(tx, tx`e.id`, tx`d.webhook_id, d.state`)}) d
-        where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying', 'delivered'))),
+        where d.webhook_id = ${webhookId} and ${isSettled(tx)})),
     made as (
       insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id, recovery_id)
       select ${newId(tx, tx`now.ticks + lost.place`)}, lost.id, ${eshopId}, ${webhookId}, lost.entity_id, ${recoveryId}::uuid

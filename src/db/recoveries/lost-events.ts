@@ -10,6 +10,7 @@ import type { Recoverable } from '../../domain/recovery.ts';
 import { oneRow, type Sql } from '../connection/pool.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { isOwnChange } from '../outbox/events.ts';
+import { isLost, isSettled } from '../predicates.ts';
 
 export interface Search {
   readonly eshopId: number;
@@ -35,7 +36,7 @@ function suspects(sql: Sql, search: Search, after: string | null, limit: number)
   return sql`
     select id from (
       (select distinct d.event_id as id from deliveries d
-       where d.webhook_id = ${webhookId} and d.state in ('failed', 'expired', 'canceled')
+       where d.webhook_id = ${webhookId} and ${isLost(sql)}
          and d.event_id > ${from}::uuid and d.event_id < ${to}::uuid ${atMost})
       ${include.includes('missed') ? missed : sql``}) suspect ${atMost}`;
 }
@@ -80,7 +81,7 @@ function lost(sql: Sql, { eshopId, webhookId, include }: Search) {
       select e.id, e.type, e.entity_id, e.origin, e.changed from events e
       where e.id = suspect.id and e.eshop_id = ${eshopId} limit 1) e
     cross join lateral (
-      select coalesce(bool_or(d.state in ('pending', 'retrying', 'delivered')), false) as settled,
+      select coalesce(bool_or(${isSettled(sql)}), false) as settled,
              coalesce((array_agg(d.state order by d.id desc))[1], 'missed') as became
       from (${deliveriesOfEvent(sql, sql`e.id`, sql`d.id, d.webhook_id, d.state`)}) d
       where d.webhook_id = ${webhookId}) at_webhook

@@ -15,6 +15,7 @@ import { counted, firstRow, oneRow, type Pool, type Sql } from '../connection/po
 import { excludedFromMark, oldestBlocker } from '../maintenance/low-water-mark.ts';
 import { waitsForTurn } from '../outbox/ordering.ts';
 import { isPaused, makesAttempts } from '../pauses.ts';
+import { isLost } from '../predicates.ts';
 import { type Database, transaction, wakeRelayAfter } from '../transaction.ts';
 import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
 
@@ -43,7 +44,7 @@ function selectRecoveries(sql: Sql) {
       select count(*) filter (where d.state = 'pending')::int as pending,
              count(*) filter (where ${waitsForTurn(sql, 'd')})::int as blocked,
              count(*) filter (where d.state = 'retrying')::int as retrying,
-             count(*) filter (where d.state in ('failed', 'expired', 'canceled'))::int as failed,
+             count(*) filter (where ${isLost(sql)})::int as failed,
              count(*) filter (where d.state = 'superseded')::int as superseded,
              max(d.next_attempt_at) filter (where d.state = 'retrying') as last_retry_at
       from deliveries d where d.recovery_id = r.id and d.state <> 'delivered') d
