@@ -14,8 +14,6 @@ interface Request {
   readonly ids: readonly string[];
   readonly by: string;
   readonly reason: string;
-  /** For `tryNow`: redelivers the event of a delivery that has ended, instead of refusing. */
-  readonly redelivers?: boolean;
 }
 
 export interface Answer {
@@ -78,13 +76,13 @@ export async function redeliverEach(
 /** Acts on one delivery after the other, first on those in the queue; calls `answered` at once with each answer. */
 export async function actOnDeliveries(
   settings: Settings,
-  { action, ids, by, reason, redelivers = false }: Request,
+  { action, ids, by, reason }: Request,
   answered: (answer: Answer) => void,
 ): Promise<void> {
   await withDatabase(settings, async (sql) => {
     const open: string[] = [];
     for (const id of ids) {
-      const answer = action === 'tryNow' ? await answerIfEnded(sql, id, redelivers) : null;
+      const answer = action === 'tryNow' ? await answerIfEnded(sql, id, false) : null;
       if (answer === null) open.push(id);
       else answered(answer);
     }

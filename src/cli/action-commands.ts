@@ -65,9 +65,9 @@ function addRedeliver(command: Command, { env, print }: CommandContext): void {
 
 export function addActions(command: Command, { env, print }: CommandContext): void {
   addRedeliver(command, { env, print });
-  /** @param hidden for the former name of both `try-now` and `redeliver` */
-  const add = (action: ActionName, [verb, description]: (typeof verbs)[ActionName], hidden = false) => {
-    const part = command.command(verb, { hidden }).description(description).addHelpText('after', HELP);
+  for (const action of actionNames) {
+    const [verb, description] = verbs[action];
+    const part = command.command(verb).description(description).addHelpText('after', HELP);
     runs(part, options, async ({ ids, json, reason = '', by = accountName(), dryRun, yes, ...filter }) => {
       const bulk = Object.values(filter).some((value) => value !== undefined);
       if (ids.length > 0 === bulk) {
@@ -85,10 +85,8 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
         const request = { action, filter, input: { reason, by }, dryRun, yes };
         return await actOnAll(settings, request, { print, json });
       }
-      const request = { action, ids, by, reason, redelivers: hidden };
+      const request = { action, ids, by, reason };
       await printAnswers((answered) => actOnDeliveries(settings, request, answered), { print, json });
     });
-  };
-  for (const action of actionNames) add(action, verbs[action]);
-  add('tryNow', ['retry', 'try-now, or redeliver if it has ended'], true);
+  }
 }
