@@ -7,12 +7,13 @@ import type { Settings } from '../config/variables.ts';
 import { sealedSigningKeys } from '../db/accounts/signing-keys.ts';
 import type { Pool } from '../db/connection/pool.ts';
 import { sealedNoticeSecrets } from '../db/notices/secrets.ts';
-import { resealRows } from '../db/reseal.ts';
+import { type ResealOptions, resealRows } from '../db/reseal.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
 import { sealedResponses } from '../db/stored-responses.ts';
+import type { Database } from '../db/transaction.ts';
 import { sealedWebhooks } from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
-import type { Keys, SecretOwner } from '../secrets/keys.ts';
+import type { Keys } from '../secrets/keys.ts';
 import {
   CHECK_VALUE,
   configuredKeys,
@@ -22,70 +23,25 @@ import {
   wrongKey,
 } from './master-key.ts';
 
-/** Rows per transaction: they are locked for a moment only. */
-const BATCH = 200;
-
 export type Rotation = Awaited<ReturnType<typeof rotateMasterKey>>;
-
-/** Reseals a secret of an owner under the present key; null stays null, as does a secret that no key opens. */
-export function resealing(keys: Keys, owner: SecretOwner): (sealed: Buffer | null) => Buffer | null {
-  return (sealed) => {
-    try {
-      return sealed === null ? null : keys.encryptSecret(keys.decryptSecret(sealed, owner), owner);
-    } catch {
-      return null;
-    }
-  };
-}
 
 /**
  * Reseals everything that is stored sealed.
- * @param batch rows per transaction
  * @returns how many webhooks were resealed; the webhooks whose secrets no key opens, and the e-shops whose notices'
  * secrets or signing keys none opens
  */
-export async function resealAll(sql: Pool, keys: Keys, batch = BATCH) {
-  const areCurrent = (sealed: readonly (Buffer | null)[]) =>
-    sealed.every((each) => each === null || keys.isCurrent(each));
-  let resealed = 0;
-  const unreadable: number[] = [];
-  await resealRows(sql, sealedWebhooks, batch, ({ id, eshopId, deleted, ...sealed }) => {
-    const { secret, headers, previousSecret } = sealed;
-    if (areCurrent([secret, headers, previousSecret])) return null;
-    const reseal = resealing(keys, { eshopId, webhookId: id });
-    const renewed = {
-      secret: reseal(secret),
-      headers: reseal(headers),
-      previousSecret: reseal(previousSecret),
-    };
-    if (renewed.secret === null || (headers !== null && renewed.headers === null)) {
-      if (!deleted) unreadable.push(id);
-      return null;
-    }
-    resealed += 1;
-    // A previous secret that no key opens no longer signs.
-    return { ...renewed, secret: renewed.secret };
-  });
+export async function resealAll(sql: Database, keys: Keys, options: ResealOptions = {}) {
+  const { resealed, unreadable } = await resealRows(sql, sealedWebhooks, keys, options);
   // One that no key opens stays: its request is not repeated (`src/api/idempotency.ts`).
-  await resealRows(sql, sealedResponses, batch, ({ response, ...owner }) =>
-    areCurrent([response]) ? null : resealing(keys, owner)(response),
-  );
-  const unreadableNotices: number[] = [];
-  await resealRows(sql, sealedNoticeSecrets, batch, ({ eshopId, secret }) => {
-    if (areCurrent([secret])) return null;
-    const renewed = resealing(keys, { eshopId, of: 'notices' })(secret);
-    if (renewed === null) unreadableNotices.push(eshopId);
-    return renewed;
-  });
-  const unreadableKeys: number[] = [];
-  await resealRows(sql, sealedSigningKeys, batch, ({ eshopId, privateKey, previousPrivateKey }) => {
-    if (areCurrent([privateKey, previousPrivateKey])) return null;
-    const reseal = resealing(keys, { eshopId, of: 'signing key' });
-    const renewed = reseal(privateKey);
-    if (renewed === null) unreadableKeys.push(eshopId);
-    return renewed === null ? null : { privateKey: renewed, previousPrivateKey: reseal(previousPrivateKey) };
-  });
-  return { resealed, unreadable, unreadableNotices, unreadableKeys };
+  await resealRows(sql, sealedResponses, keys, options);
+  const notices = await resealRows(sql, sealedNoticeSecrets, keys, options);
+  const signingKeys = await resealRows(sql, sealedSigningKeys, keys, options);
+  return {
+    resealed,
+    unreadable: unreadable.filter(({ deleted }) => !deleted).map(({ id }) => id),
+    unreadableNotices: notices.unreadable.map(({ eshopId }) => eshopId),
+    unreadableKeys: signingKeys.unreadable.map(({ eshopId }) => eshopId),
+  };
 }
 
 /** Makes a new key in the folder, unless one is waiting there. @returns whether it was made now */

@@ -1,20 +1,29 @@
 /** A lost master key: the secrets sealed under it are replaced (docs/interface.md, W20). */
 import type { Settings } from '../config/variables.ts';
-import type { ReplaceSigningKeys } from '../db/accounts/signing-keys.ts';
+import { findEshop } from '../db/accounts/eshops.ts';
+import { replaceSigningKey } from '../db/accounts/signing-keys.ts';
 import type { Pool } from '../db/connection/pool.ts';
-import type { ReplaceNoticeSecret } from '../db/notices/secrets.ts';
-import { readSetting } from '../db/settings.ts';
-import { type LostSecrets, replaceSecrets, type StoredSecrets } from '../db/webhooks/secrets.ts';
+import { sealedNoticeSecrets } from '../db/notices/secrets.ts';
+import { resealing } from '../db/reseal.ts';
+import { readSetting, writeSetting } from '../db/settings.ts';
+import { type Transaction, transaction } from '../db/transaction.ts';
+import {
+  addLossNotice,
+  findConcerned,
+  forgetHeaderNames,
+  type LostSecrets,
+  sealedWebhooks,
+} from '../db/webhooks/secrets.ts';
 import type { DataDir } from '../embedded/data-dir.ts';
-import { newWebhookSecret } from '../secrets/keys.ts';
+import { type Keys, newWebhookSecret } from '../secrets/keys.ts';
 import { newSealedPair } from '../secrets/signing-keys.ts';
-import { resealing } from './key-rotation.ts';
+import { resealAll } from './key-rotation.ts';
 import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts';
 
 /**
  * Replaces webhooks' and notices' secrets and signing keys that no configured key opens: nobody knows the new secrets
  * until the e-shop regenerates them. Drops static headers that none opens. All others are resealed under the present
- * key, which becomes the database's. Each e-shop that lost something is to get one mail.
+ * key, which becomes the database's. Each e-shop that lost something is to get one mail. All in one transaction.
  * @param dryRun changes nothing
  * @returns null if the database has this key and nothing is lost
  */
@@ -26,41 +35,50 @@ export async function replaceLostKey(
 ): Promise<LostSecrets[] | null> {
   const keys = await configuredKeys(settings, dataDir);
   const fits = (await readSetting(sql, CHECK_VALUE)) === keys.checkValue;
-
-  function replace({ id, eshopId, secret, headers, previousSecret, headerNames }: StoredSecrets) {
-    const owner = { eshopId, webhookId: id };
-    const reseal = resealing(keys, owner);
-    const readable = { secret: reseal(secret), headers: reseal(headers) };
-    const lostHeaders = headers !== null && readable.headers === null ? (headerNames ?? []) : [];
-    return {
-      ...readable,
-      secret: readable.secret ?? keys.encryptSecret(newWebhookSecret(), owner),
-      // A previous secret that no key opens no longer signs.
-      previousSecret: reseal(previousSecret),
-      lostSecret: readable.secret === null,
-      lostHeaders,
-    };
-  }
-
-  const replaceNotices: ReplaceNoticeSecret = ({ eshopId, secret }) => {
-    const owner = { eshopId, of: 'notices' } as const;
-    const readable = resealing(keys, owner)(secret);
-    return { secret: readable ?? keys.encryptSecret(newWebhookSecret(), owner), lost: readable === null };
-  };
-  const replaceKeys: ReplaceSigningKeys = ({ eshopId, privateKey, previousPrivateKey }) => {
-    const reseal = resealing(keys, { eshopId, of: 'signing key' });
-    const readable = reseal(privateKey);
-    return readable === null
-      ? { ...newSealedPair(keys, eshopId), previousPrivateKey: null }
-      : { privateKey: readable, previousPrivateKey: reseal(previousPrivateKey), publicKey: null };
-  };
-
-  const done = await replaceSecrets(sql, replace, {
-    settings: { [CHECK_VALUE]: keys.checkValue },
-    dryRun,
-    replaceKeys,
-    replaceNotices,
+  const done = await transaction(sql, async (tx) => {
+    const losses = await replaceUnreadable(tx, keys, dryRun);
+    if (dryRun) return losses;
+    for (const loss of losses) await addLossNotice(tx, loss);
+    await writeSetting(tx, CHECK_VALUE, keys.checkValue);
+    return losses;
   });
   if (!dryRun && settings.SECRET_KEY === undefined) await dataDir.remove(PREVIOUS_KEY_FILE);
   return fits && done.length === 0 ? null : done;
+}
+
+/** @returns the e-shops that lost something */
+async function replaceUnreadable(tx: Transaction, keys: Keys, dryRun: boolean): Promise<LostSecrets[]> {
+  const { unreadable, unreadableNotices, unreadableKeys } = await resealAll(tx, keys, {
+    dryRun,
+    evenPresent: true,
+  });
+  const lost = new Map<number, LostSecrets['webhooks']>(unreadableNotices.map((eshopId) => [eshopId, []]));
+  for (const { headerNames, signingKey, ...webhook } of await findConcerned(tx, unreadable, unreadableKeys)) {
+    const { id, eshopId } = webhook;
+    const owner = { eshopId, webhookId: id };
+    const reseal = resealing(keys, owner);
+    const [secret, headers] = [reseal(webhook.secret), reseal(webhook.headers)];
+    const headersLost = headers === null ? [...(headerNames ?? [])] : [];
+    const loss = { id, secret: secret === null, headers: headersLost, signingKey };
+    lost.set(eshopId, [...(lost.get(eshopId) ?? []), loss]);
+    if (dryRun) continue;
+    const present = secret ?? keys.encryptSecret(newWebhookSecret(), owner);
+    // A previous secret that no key opens no longer signs.
+    await sealedWebhooks.write(tx, webhook, [present, headers], reseal(webhook.previousSecret));
+    await forgetHeaderNames(tx, id);
+  }
+  if (!dryRun) {
+    for (const eshopId of unreadableKeys)
+      await replaceSigningKey(tx, eshopId, newSealedPair(keys, eshopId), false);
+    for (const eshopId of unreadableNotices) {
+      const secret = keys.encryptSecret(newWebhookSecret(), { eshopId, of: 'notices' });
+      await sealedNoticeSecrets.write(tx, { eshopId, secret }, [secret], null);
+    }
+  }
+  const losses: LostSecrets[] = [];
+  for (const [eshopId, webhooks] of lost) {
+    const { name = '', email = '' } = (await findEshop(tx, eshopId)) ?? {};
+    losses.push({ eshopId, name, email, webhooks, notices: unreadableNotices.includes(eshopId) });
+  }
+  return losses;
 }

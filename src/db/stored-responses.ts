@@ -84,11 +84,13 @@ interface SealedResponse extends ResponseOwner {
 
 const BEGINNING = { eshopId: 0, role: '', key: '' };
 
-export const sealedResponses: SealedTable<SealedResponse, Buffer> = {
+export const sealedResponses: SealedTable<SealedResponse> = {
   read: (tx, limit, { eshopId, role, key }: ResponseOwner = BEGINNING) => tx<SealedResponse[]>`
     select eshop_id, role, key, response from stored_responses
     where (eshop_id, role, key) > (${eshopId}::int, ${role}, ${key}) order by eshop_id, role, key limit ${limit} for update`,
-  write: (tx, response, { eshopId, role, key }) => tx`
+  owner: ({ eshopId, role, key }) => ({ eshopId, role, key }),
+  values: ({ response }) => [response],
+  write: (tx, { eshopId, role, key }, [response = null]) => tx`
     update stored_responses set response = ${response}
     where eshop_id = ${eshopId} and role = ${role} and key = ${key}`,
 };

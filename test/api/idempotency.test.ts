@@ -324,7 +324,7 @@ describe('storage', () => {
     expect(() => api.keys.decryptSecret(before, { ...owner, role: 'warehouse' })).toThrow();
 
     const next = randomBytes(32);
-    await resealAll(api.sql, createKeys(next, [secretKey]), 1);
+    await resealAll(api.sql, createKeys(next, [secretKey]), { batch: 1 });
     const after = (await stored())?.response ?? Buffer.alloc(0);
     expect(createKeys(next).decryptSecret(after, owner)).toContain(data.secret);
     // This process does not know the next key: the request is not done again.

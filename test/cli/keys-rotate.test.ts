@@ -140,7 +140,7 @@ describe('keys rotate with SECRET_KEY', () => {
       },
     };
     let looked = Math.min(...secrets.keys());
-    await expect(resealAll(api.sql, dying, 1)).rejects.toBe(killed);
+    await expect(resealAll(api.sql, dying, { batch: 1 })).rejects.toBe(killed);
     expect(await readBy(keys)).toEqual(secrets);
     expect(await rotate(second, [first])).toEqual({ state: 'complete', resealed: 3 });
     expect(await readBy(createKeys(second))).toEqual(secrets);

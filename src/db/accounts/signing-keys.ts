@@ -1,8 +1,8 @@
 /** The signing keys of e-shops. The key before the present one also signs, for a day (docs/interface.md, D19). */
 import { OVERLAP_HOURS } from '../../domain/webhook-secret.ts';
-import type { Pool, Sql } from '../connection/pool.ts';
+import type { Sql } from '../connection/pool.ts';
 import type { SealedTable } from '../reseal.ts';
-import { type Transaction, transaction } from '../transaction.ts';
+import { type Database, transaction } from '../transaction.ts';
 
 interface SealedPair {
   readonly privateKey: Buffer;
@@ -42,7 +42,7 @@ export async function listSigningKeys(sql: Sql, eshopId: number): Promise<Public
  * @param overlap whether the present key signs for a day more; false ends it and its predecessor at once
  * @returns when the key before the present one ceases to sign, if it still does: then nothing was changed
  */
-export async function replaceSigningKey(sql: Pool, eshopId: number, next: SealedPair, overlap: boolean) {
+export async function replaceSigningKey(sql: Database, eshopId: number, next: SealedPair, overlap: boolean) {
   return await transaction(sql, async (tx) => {
     const [present] = await tx<{ previousUntil: Date | null }[]>`
       select case when previous_until > now() then previous_until end as previous_until
@@ -68,37 +68,16 @@ interface SealedSigningKeys {
   readonly previousPrivateKey: Buffer | null;
 }
 
-const sealedKeys = (sql: Sql) => sql`
-  eshop_id, private_key, case when previous_until > now() then previous_private_key end as previous_private_key`;
-
-export const sealedSigningKeys: SealedTable<SealedSigningKeys, Omit<SealedSigningKeys, 'eshopId'>> = {
+export const sealedSigningKeys: SealedTable<SealedSigningKeys> = {
   read: (tx, limit, after) => tx<SealedSigningKeys[]>`
-    select ${sealedKeys(tx)} from signing_keys
-    where eshop_id > ${after?.eshopId ?? 0} order by eshop_id limit ${limit} for update`,
-  write: (tx, { privateKey, previousPrivateKey }, { eshopId }) => tx`
-    update signing_keys set private_key = ${privateKey}, previous_private_key = ${previousPrivateKey}
+    select eshop_id, private_key, case when previous_until > now() then previous_private_key end as previous_private_key
+    from signing_keys where eshop_id > ${after?.eshopId ?? 0} order by eshop_id limit ${limit} for update`,
+  owner: ({ eshopId }) => ({ eshopId, of: 'signing key' }),
+  values: ({ privateKey }) => [privateKey],
+  previous: ({ previousPrivateKey }) => previousPrivateKey,
+  write: (tx, { eshopId }, [privateKey = null], previous) => tx`
+    update signing_keys
+    set private_key = ${privateKey}, previous_private_key = ${previous},
+        previous_until = ${previous === null ? null : tx`previous_until`}
     where eshop_id = ${eshopId}`,
 };
-
-/** Decides about keys after the loss of the master key; returns a `publicKey` if no key opened the private one. */
-export type ReplaceSigningKeys = (
-  sealed: SealedSigningKeys,
-) => Omit<SealedSigningKeys, 'eshopId'> & { readonly publicKey: Buffer | null };
-
-/** @param dryRun changes nothing. @returns the e-shops whose key is a new one */
-export async function replaceSigningKeys(tx: Transaction, replace: ReplaceSigningKeys, dryRun: boolean) {
-  const lost = new Set<number>();
-  const rows = await tx<SealedSigningKeys[]>`select ${sealedKeys(tx)} from signing_keys for update`;
-  for (const row of rows) {
-    const { privateKey, previousPrivateKey, publicKey } = replace(row);
-    if (publicKey !== null) lost.add(row.eshopId);
-    if (dryRun) continue;
-    await tx`
-      update signing_keys
-      set private_key = ${privateKey}, previous_private_key = ${previousPrivateKey},
-          public_key = coalesce(${publicKey}, public_key), created_at = ${publicKey === null ? tx`created_at` : tx`now()`},
-          previous_until = ${previousPrivateKey === null ? null : tx`previous_until`}
-      where eshop_id = ${row.eshopId}`;
-  }
-  return lost;
-}
