@@ -17,7 +17,7 @@ export const tenantDefects: readonly Defect[] = [
   {
     name: 'console-acts-on-others',
     file: 'src/console/deliveries/routes.tsx',
-    text: `    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.\n    await c.var.api.get(DeliveryWithAttempts, \`/v21/deliveries/\${piece(id)}\`);\n`,
+    text: `    // The workflow itself does not check who owns the delivery.\n    await c.var.api.get(DeliveryWithAttempts, \`/v21/deliveries/\${piece(id)}\`);\n`,
     replacement: '',
     symptom: 'An e-shop gives up the deliveries of another.',
     caughtBy: catchers('test/console/security.test.ts', 'pages and actions of another e-shop do not exist'),
