@@ -21,7 +21,7 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
 
 /**
  * The last chance, after a lost window, is retried until no internal failure interrupts it. Nothing else draws
- * attention to it, so an alarm is raised every so many tries: about every seven minutes.
+ * attention to it, so an alarm is raised after every so many tries, about every seven minutes.
  */
 const ALARM_EVERY = 100;
 
@@ -30,7 +30,7 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     const context = Context.current();
     const { deliveryId, policy, lastChance } = input;
     const counted = input.attemptsBefore + context.info.attempt;
-    // The first run may be an operator's: a reset sets Temporal's count back.
+    // The first run may have been requested by an operator: a reset sets Temporal's count back.
     const expectedNumber = context.info.attempt === 1 ? null : counted;
     let outcome: AttemptOutcome;
     try {

@@ -14,7 +14,7 @@ import type {
 type Steps = Omit<DeliveryActivities, 'attemptDelivery' | 'mailDeactivation'>;
 
 export interface DeliveryStepsDeps extends Pick<AttemptDeps, 'sql' | 'log' | 'watch'> {
-  /** Looks whether the database's clock was set: then windows are moved. */
+  /** Checks whether the database's clock was set, and if so moves the windows. */
   readonly lookAtClock: () => Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
     const situation = situationOf(await loadForAttempt(deps.sql, deliveryId), policy);
     if (!situation.open || situation.readAt < (situation.windowEndsAt ?? Number.POSITIVE_INFINITY))
       return situation;
-    // The window may seem to be over because of a step of the clock that nobody has noticed yet.
+    // The window may only seem to be over, because of a clock step that has not been noticed yet.
     await deps.lookAtClock();
     return situationOf(await loadForAttempt(deps.sql, deliveryId), policy);
   }

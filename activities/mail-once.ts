@@ -18,7 +18,7 @@ import { withHeartbeat } from './with-heartbeat.ts';
 export interface MailOnceDeps {
   readonly sql: Pool;
   readonly mailer: Mailer;
-  /** How many mails are being sent now by all that share these dependencies. */
+  /** How many mails all users of these dependencies are sending now. */
   readonly mailsUnderWay: { count: number };
   readonly log: Logger;
 }
@@ -35,8 +35,9 @@ type MailedNotice = Pick<
 >;
 
 /**
- * How long an e-mail that the server rejects permanently is retried, in milliseconds from the first rejection: many a
- * 5xx comes from a misconfigured server and is fixed within a day. Other failures of the server are retried forever.
+ * How long an e-mail that the server rejects permanently is retried, in milliseconds from the first rejection: many
+ * 5xx responses come from a misconfigured server, and are fixed within a day. Other failures of the server are
+ * retried forever.
  */
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
 
@@ -74,7 +75,7 @@ export async function mailOnce(
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     if (!error.refused) {
-      // The error is recorded for people to read. If this process is being stopped, the server is not to blame.
+      // The error is recorded for operators to read. If this process is being stopped, the server is not to blame.
       if (!Context.current().cancellationSignal.aborted)
         await recordMailError(sql, noticeId, error.message).catch(() => {});
       throw error;
@@ -141,7 +142,7 @@ async function send(
   }
 }
 
-/** Fails a step that is to be tried again. @param wait until then, in milliseconds; default: as after a failure */
+/** Makes a step fail so that it is retried. @param wait until then, in milliseconds; default: as after a failure */
 export function deferral(message: string, wait?: number, type = 'NoticeDeferred'): ApplicationFailure {
   return ApplicationFailure.create({
     message,

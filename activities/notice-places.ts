@@ -6,9 +6,9 @@
  */
 export const MAX_NOTICES_AT_ONCE = 40;
 /**
- * How far apart notices without a place ask again, in milliseconds. `ofEshop`: chats take one message per second.
- * `ofAll`: a place becomes free this often even if every request runs into its time-out (15 s / 40). Too low: useless
- * runs.
+ * The interval at which notices without a place ask again, in milliseconds. `ofEshop`: chats take one message per
+ * second. `ofAll`: a place becomes free this often even if every request runs into its time-out (15 s / 40). Too low:
+ * useless runs.
  */
 const ASK_AGAIN_MS = { ofEshop: 1_000, ofAll: 375 } as const;
 
@@ -20,7 +20,7 @@ export type NoticePlaces = ReturnType<typeof createNoticePlaces>;
  */
 export function createNoticePlaces(now: () => number = () => performance.now()) {
   const underWay = new Set<number>();
-  /** When the last notice without a place asks again. The next one asks after it, so that each has its turn. */
+  /** When the last notice without a place asks again. The next one asks after that, so that each gets its turn. */
   const queues = new Map<number | 'all', number>();
 
   function comeAgain(queue: number | 'all', apartMs: number): number {

@@ -1,4 +1,4 @@
-/** What a notice is about, as it is when it is due. */
+/** The subject of a notice, read when the notice is due. */
 import type { Pool } from '../src/db/connection/pool.ts';
 import { readWarning, type StoredWarning } from '../src/db/incidents/warnings.ts';
 import { type Notice, readDeactivation, readRecoveredWebhook } from '../src/db/notices/notice.ts';

@@ -24,7 +24,7 @@ export interface PostNoticeDeps {
 }
 
 const MINUTE_MS = 60_000;
-/** Five waits, 58 minutes in all: a chat that is unavailable for longer is not the way to reach somebody. */
+/** Five waits, 58 minutes in all: a chat that is down for longer is no way to reach anybody. */
 const NOTICE_WAITS_MS = [1, 3, 8, 16, 30].map((minutes) => minutes * MINUTE_MS);
 /** The longest wait that `Retry-After` can ask for: as long as the wait before the last try. */
 const MAX_ASKED_WAIT_MS = 30 * MINUTE_MS;

@@ -74,7 +74,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     if (!allHandlersFinished()) await completed(() => condition(allHandlersFinished));
   }
 
-  /** Looks at the situation, takes the next step, and looks again, until a step ends the delivery. */
+  /** Reads the situation, takes the next step, and repeats, until a step ends the delivery. */
   async function run(): Promise<DeliverEventResult> {
     /** How the attempts of the last step ended; null if the step made none. */
     let last: AttemptEnd | null = input.delivered ?? null;
@@ -159,7 +159,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
 
   /** Goes on in a fresh history: a webhook that is switched on and off thousands of times makes one too long. */
   async function continueInFreshHistory(attemptsMade: number): Promise<never> {
-    // An operator action under way is to be shown too.
+    // An operator action under way has to be shown too.
     await condition(allHandlersFinished);
     const shown = { failures: view.failures(), actions: view.actions() };
     return await continueAsNew<typeof deliverEvent>({ ...input, attemptsMade, ...shown });

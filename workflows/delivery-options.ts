@@ -10,8 +10,8 @@ const ATTEMPT_SLACK_MS = 20_000;
 const WINDOW_SLACK_MS = 30_000;
 
 /**
- * How long until a dead worker is noticed, in milliseconds; the attempt is delayed by as much. With less, a busy
- * worker would be taken for dead, and its request made twice.
+ * How long until a dead worker is noticed, in milliseconds; the attempt is delayed by as much. Too low: a busy worker
+ * would be taken for dead, and its request repeated.
  */
 function heartbeatTimeout(attemptTimeoutMs: number): number {
   return Math.min(5_000, Math.max(2_000, attemptTimeoutMs));
@@ -52,7 +52,7 @@ export function attemptOptions(
   };
 }
 
-/** The longest wait between two tries of a database step, in milliseconds: it prolongs an outage by no more. */
+/** The longest wait between two tries of a database step, in milliseconds: it prolongs an outage by at most this. */
 const LONGEST_OWN_WAIT_MS = 4_000;
 
 /** Options of the last chance, after a lost window: only internal failures are retried, for as long as it takes. */

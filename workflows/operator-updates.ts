@@ -38,7 +38,7 @@ interface OperatorActionDeps {
   readonly input: DeliverEventInput;
   readonly own: Pick<DeliveryActivities, 'steerDelivery'>;
   readonly view: OperatorView;
-  /** Called when the delivery has to look at its situation. */
+  /** Called when the delivery has to read its situation again. */
   changed(): void;
 }
 
@@ -48,7 +48,7 @@ export function handleOperatorActions({ input, own, view, changed }: OperatorAct
   let last: Promise<unknown> | undefined;
   let signals = 0;
 
-  /** Carries out actions one after the other, as they arrive, even if the workflow is canceled in the meantime. */
+  /** Carries out actions one after another, as they arrive, even if the workflow is canceled in the meantime. */
   async function inTurn(action: ActionName, id: string, request: ActionInput) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {

@@ -1,4 +1,4 @@
-/** The text printed once Waybill is ready. */
+/** The text that is printed once Waybill is ready. */
 import { variables } from '../config/variables.ts';
 import type { EshopCredentials } from './accounts.ts';
 

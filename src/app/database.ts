@@ -51,7 +51,7 @@ export async function openDatabase(
     sql,
     /** One connection, for checks of its health. */
     healthSql,
-    /** Direct sessions with the server; null if there are none: work is polled for. */
+    /** Direct sessions with the server; null if there are none, and the loops only poll. */
     sessionSql: direct ?? (pooled ? null : sql),
     /** Whether the address leads to the server itself, without a pooler. */
     session,

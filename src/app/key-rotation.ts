@@ -48,7 +48,7 @@ export async function resealAll(sql: Database, keys: Keys, options: ResealOption
 async function prepareGeneratedKey(dataDir: DataDir): Promise<boolean> {
   const present = await dataDir.read(KEY_FILE);
   if (present === undefined || (await dataDir.read(PREVIOUS_KEY_FILE)) !== undefined) return false;
-  // In this order: if this is interrupted in between, the old key is still the present one, and nothing is lost.
+  // In this order: if it is interrupted in between, the old key is still the current one, and nothing is lost.
   await dataDir.write(PREVIOUS_KEY_FILE, present);
   await dataDir.write(KEY_FILE, randomBytes(32).toString('base64'));
   return true;
@@ -69,7 +69,7 @@ export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: Da
   if (!isCurrent && (sealedWith === null || !keys.otherCheckValues.includes(sealedWith))) {
     throw wrongKey(settings, dataDir);
   }
-  // A process that knows only the old key could not open secrets sealed from here on.
+  // A process that has only the old key could not open secrets sealed from here on.
   if (!isCurrent && (await readSetting(sql, NEXT_CHECK_VALUE)) !== keys.checkValue) {
     return { state: 'restartNeeded' } as const;
   }

@@ -21,9 +21,9 @@ import { resealAll } from './key-rotation.ts';
 import { CHECK_VALUE, configuredKeys, PREVIOUS_KEY_FILE } from './master-key.ts';
 
 /**
- * Replaces webhooks' and notices' secrets and signing keys that no configured key opens: nobody knows the new secrets
- * until the e-shop regenerates them. Drops static headers that none opens. All others are resealed under the present
- * key, which becomes the database's. Each e-shop that lost something is to get one mail. All in one transaction.
+ * Replaces webhooks' and notices' secrets and signing keys that no configured key opens: nobody knows the new
+ * secrets, so the e-shop has to regenerate them. Drops static headers that none opens. All others are resealed under
+ * the present key, which becomes the database's. Each affected e-shop gets one mail. All in one transaction.
  * @param dryRun changes nothing
  * @returns null if the database has this key and nothing is lost
  */

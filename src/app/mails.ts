@@ -11,7 +11,7 @@ export function mailFolderOf({ SMTP_URL }: Settings, dataDir: DataDir): string |
   return SMTP_URL === undefined ? dataDir.join('mail') : null;
 }
 
-/** Makes it, and notes in the database where its mails go. @param print warns if nobody gets them */
+/** Makes the mailer, and records in the database where its mails go. @param print warns if nobody gets them */
 export async function configuredMailer(
   sql: Pool,
   settings: Settings,

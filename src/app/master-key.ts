@@ -80,7 +80,7 @@ export async function commandKeys(sql: Pool, settings: Settings, dataDir: DataDi
   const sealedWith = await readSetting(sql, CHECK_VALUE);
   if (sealedWith === null || sealedWith === keys.checkValue) return keys;
   if (!keys.otherCheckValues.includes(sealedWith)) throw wrongKey(settings, dataDir);
-  // Before a process has been started with a new key, none could open what that seals.
+  // Before a process has been started with the new key, none could open anything sealed with it.
   const isKnown = (await readSetting(sql, NEXT_CHECK_VALUE)) === keys.checkValue;
   return isKnown ? keys : await configuredKeys(settings, dataDir, sealedWith);
 }

@@ -77,7 +77,7 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
   ];
 
   const app = new Hono<ApiEnv>();
-  // Until the socket has an address, as if it were for this machine alone.
+  // Until the socket has an address, treated as if it were for this machine alone.
   let isPublic = false;
   app.use('/metrics', async (c, next) => {
     const host = c.req.header('host');

@@ -29,7 +29,7 @@ export function configuredGuard(
   };
 }
 
-/** What e-shops may know of where deliveries come from. */
+/** What e-shops may know about the origin of deliveries. */
 export function deliveriesFrom({ settings }: Pick<Config, 'settings'>) {
   return { addresses: settings.EGRESS_ADDRESSES, userAgent: userAgentOf(version) };
 }

@@ -6,9 +6,9 @@ import { processIdentity } from '../lib/process-identity.ts';
 import type { SessionDeps } from './session-deps.ts';
 
 /**
- * Waybill's own steps under way at once: 20 short ones, since more would only wait for a connection to the database.
- * Mails may take long, 20 at most (`activities/mail-once.ts`), and so may notices to URLs, 40 at most
- * (`activities/notice-places.ts`); neither holds a connection while it waits. Runs of the retention are few.
+ * The most of Waybill's own steps at once: 20 short ones, since more would only wait for a connection to the
+ * database. Up to 20 mails (`activities/mail-once.ts`) and 40 notices to URLs (`activities/notice-places.ts`) may
+ * take long, but hold no connection while they wait. Runs of the retention are few.
  */
 const MAX_STEPS_AT_ONCE = 80;
 /**
@@ -58,7 +58,7 @@ export function sdkWorkers(
     identity: processIdentity,
     maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
     shutdownGraceTime: policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,
-    // One that does not end all the same has failed.
+    // A worker that still does not end has failed.
     shutdownForceTime: policy.attemptTimeoutMs + 2 * SHUTDOWN_SLACK_MS,
   };
   return {

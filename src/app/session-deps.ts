@@ -1,4 +1,4 @@
-/** What a session of the worker role needs, and what it reports. */
+/** The dependencies of a session of the worker role, and its reports. */
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { AttemptDeps } from '../attempt/begin-attempt.ts';
@@ -24,7 +24,7 @@ export interface Timings {
   readonly reconcileIntervalMs?: number;
   /** How late a record may be before the reconciler checks it, in milliseconds; default 5 s beyond an attempt. */
   readonly reconcileGraceMs?: number;
-  /** The time between two looks at what the namespace must have, in milliseconds; default 15 s. */
+  /** The time between two checks of what the namespace must have, in milliseconds; default 15 s. */
   readonly lookMs?: number;
   /** The wait after a failed worker of Temporal's SDK, in milliseconds; default 2 s. */
   readonly afterFailureMs?: number;
@@ -66,7 +66,7 @@ export interface SessionDeps
   readonly limits: Limits;
   readonly starts: Starts;
   readonly watch: DeliveryWatch;
-  /** What the reconciler of a session leaves to the next one. */
+  /** What the reconciler of a session hands on to the next one. */
   readonly reconcilerMemory: ReconcilerMemory;
   readonly lookAtClock: () => Promise<void>;
   readonly onRepair: (repair: Repair) => void;
@@ -79,11 +79,11 @@ export interface SessionDeps
 export interface SessionTerms {
   /** Ends its workers: another session takes over. Attempts of the queue go on until then, whatever Temporal does. */
   readonly renewal: AbortSignal;
-  /** Ends it: no new claims, attempts under way finish. */
+  /** Ends the session: no new claims; attempts under way finish. */
   readonly until: AbortSignal;
   readonly onReady: () => void;
   /** Called when Temporal may know less than the session's workers remember. */
   readonly onSetBack: (why: string) => void;
-  /** Called when a worker has failed, or stops unasked: another session has to take over. */
+  /** Called when a worker has failed, or stops by itself: another session has to take over. */
   readonly onWorkerFailure: (reason: Error) => void;
 }

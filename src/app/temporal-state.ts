@@ -16,7 +16,7 @@ const QUIET_MS = 30_000;
 const POLLED_MS = 90_000;
 
 interface TemporalStateOptions {
-  /** Called when it begins to be down, with the reason and a call's error, and when it is up again, with null. */
+  /** Called when Temporal goes down, with the reason and the error of a call, and when it is up again, with null. */
   readonly onChange?: (why: string | null, error?: unknown) => void;
   /** In milliseconds, on a clock that does not jump. */
   readonly now?: () => number;
@@ -40,7 +40,7 @@ export function createTemporalState({ onChange, now = () => performance.now() }:
     return missing.length === 0 ? null : `Temporal accepts no poll for ${missing.join(', ')}`;
   }
 
-  /** Time alone changes it too: every question and every answer looks. */
+  /** The passing of time changes the state too, so it is checked at every question and every answer. */
   function look(): string | null {
     const why = problem();
     if ((why !== null) !== isDown) {
@@ -50,7 +50,7 @@ export function createTemporalState({ onChange, now = () => performance.now() }:
     return why;
   }
 
-  /** @param error that says that it is down */
+  /** @param error the one that shows that it is down */
   function set(to: 'up' | 'down', error?: unknown): void {
     answers = to;
     if (to === 'down') {
@@ -68,7 +68,7 @@ export function createTemporalState({ onChange, now = () => performance.now() }:
     get: () => (look() === null ? answers : 'down'),
     hasReached: () => reached,
     set,
-    /** A question was answered. Otherwise a process whose failed work others did stays down until its next call. */
+    /** A question was answered. Else a process whose failed work others did would stay down until its next call. */
     questionAnswered() {
       if (now() - failedAt > QUIET_MS) set('up');
       else look();
@@ -78,7 +78,7 @@ export function createTemporalState({ onChange, now = () => performance.now() }:
       for (const kind of kinds) polledAt.set(kind, now());
       look();
     },
-    /** A worker has failed: nothing is up before polls of the next one were accepted. */
+    /** A worker has failed: nothing counts as up until polls of the next one have been accepted. */
     workerFailed() {
       polledAt.clear();
       look();

@@ -1,7 +1,8 @@
 /**
  * The worker role: one session after the other. It starts even if Temporal is unavailable, and goes on by itself when
- * that is back. A session begins with a connection to Temporal, and makes attempts while it is unavailable later;
- * until the first one begins, the queue is run alone. When Temporal answers again, a new session takes over.
+ * Temporal is back. A session begins with a connection to Temporal, and keeps making attempts if Temporal becomes
+ * unavailable later; until the first session begins, the queue is run alone. When Temporal answers again, a new
+ * session takes over.
  *
  * Module app, which imports activities, api, attempt, concurrency, config, console, db, delivery, domain, embedded,
  * http, lib, log, mail, metrics, reconciler, relay, retention, secrets, temporal, theme, traces, workflows. Begin:
@@ -118,7 +119,7 @@ export async function startWorker(options: WorkerOptions) {
 
   async function keepRunning(onReady: () => void): Promise<void> {
     const backoff = createBackoff(FIRST_RECONNECT_MS, MAX_RECONNECT_DELAY_MS);
-    /** Sessions that are being replaced, until the next one is ready, and then as long as their attempts last. */
+    /** Sessions that are being replaced: until the next one is ready, then for as long as their attempts last. */
     const draining = new Set<Promise<void>>();
     const drain = (work: Promise<void>) => {
       const drained = work
@@ -140,7 +141,7 @@ export async function startWorker(options: WorkerOptions) {
         until: AbortSignal.any([stopping.signal, replaced.signal]),
         onReady() {
           backoff.reset();
-          // Not before: Temporal may be unavailable again, for long.
+          // Not earlier: Temporal may be unavailable again, for a long time.
           endRelaying?.();
           endRelaying = () => replaced.abort();
           onReady();
@@ -189,10 +190,10 @@ export async function startWorker(options: WorkerOptions) {
   });
   return {
     temporalState: temporalState.get,
-    /** Whether Temporal has ever let it into its namespace; stays true while Temporal is unavailable. */
+    /** Whether Temporal has ever admitted it to its namespace; stays true while Temporal is unavailable. */
     hasReachedTemporal: temporalState.hasReached,
     limits,
-    /** Drains: no new claims, attempts under way finish. */
+    /** Drains: no new claims; attempts under way finish. */
     async stop(): Promise<void> {
       stopping.abort();
       await running;

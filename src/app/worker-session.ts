@@ -38,7 +38,8 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
   const stopped: (() => void)[] = [];
   const workers: Worker[] = [];
   let relay: Relay | undefined;
-  // Each part is added with its stop. They are stopped in reverse, also if a later one could not be started.
+  // Each part is added with the function that stops it. They are stopped in reverse order, even if a later part could
+  // not be started.
   const parts = createShutdown((problem) => log.warn({ problem }, 'a part of the session did not stop'));
   try {
     const connecting = NativeConnection.connect(connectionOptions(temporal));
@@ -54,7 +55,7 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
     }
     const { temporalCalls, activities, startQueue } = sharedParts(deps, client);
     const create = sdkWorkers(deps, connection, activities);
-    // Those that never ran would keep the connection open.
+    // Workers that never ran would keep the connection open.
     await parts.add(() => runTogether(workers.splice(0), async () => {}));
     workers.push(await create.steps());
     const deliveries = await create.deliveries();
@@ -71,7 +72,7 @@ export async function runSession(deps: SessionDeps, terms: SessionTerms): Promis
       async onAnswered() {
         deps.onQuestionAnswered();
         deps.onPolled(await polled());
-        // One whose places are all taken polls for no more.
+        // A worker whose places are all taken does not poll.
         if (deliveries.getStatus().numInFlightActivities >= deps.scheduler.attempts)
           deps.onPolled(['attempts']);
       },
@@ -127,7 +128,7 @@ async function untilOver(
   for (const part of ended) if (part.status === 'rejected') throw part.reason;
 }
 
-/** What the parts share: the calls to Temporal, the activities, and the relay, which attempts what waits. */
+/** The parts of a session: calls to Temporal, the activities, and the relay, which attempts waiting deliveries. */
 function sharedParts(deps: SessionDeps, client: Client) {
   const { sql, sessionSql, sender, keys, policy, retention, traces } = deps;
   const { taskQueue } = deps.temporal;

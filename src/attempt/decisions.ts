@@ -152,8 +152,8 @@ export interface FinishedAttempt {
 }
 
 /**
- * The record of an attempt that has its result; an internal failure has none. It asks the queue once, and only once,
- * who starts the workflow: the queue acts on its own answer.
+ * The record of an attempt that has its result; an internal failure has none. It asks the queue exactly once who
+ * starts the workflow, since the queue acts on its own answer.
  */
 export function recordOf(
   delivery: DeliveryForAttempt,

@@ -14,7 +14,7 @@ import { toFirstByte } from './phases.ts';
 
 /** An attempt that has its result. */
 interface AnsweredAttempt extends ReadyAttempt {
-  /** When this process took up the delivery, on a clock that does not jump. */
+  /** When this process took the delivery, on a clock that does not jump. */
   readonly takenAt: number;
   readonly finishedAt: Date;
   readonly result: AttemptResult;
@@ -86,7 +86,7 @@ export async function record(
       if (ordering !== 'none') await statements.settle({ id, ordering }).catch(() => {});
     }
     if (after !== undefined && recorded.outcome === 'gone') {
-      // The compensation is made now, so that no further request leaves even while Temporal is unavailable. If this
+      // The compensation is made now, so that no further request is sent even while Temporal is unavailable. If this
       // fails, the workflow makes it.
       const compensated = compensations.run(webhookId, () => compensateAndReport(sql, watch, id));
       await compensated.catch((error: unknown) =>

@@ -7,7 +7,7 @@ export class InternalFailure extends Error {
   override readonly name: string = 'InternalFailure';
 }
 
-/** This process is being stopped: nothing failed, and another one makes the attempt. */
+/** This process is being stopped: nothing failed, and another one will make the attempt. */
 export class Stopping extends InternalFailure {}
 
 /** Too many lookups of the e-shop are under way: nothing has failed, and an immediate retry would be no better. */

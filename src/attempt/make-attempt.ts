@@ -34,7 +34,7 @@ export interface AttemptSignals {
 
 /**
  * Makes one attempt and records it, even before it is due: an operator who resets the activity gets an attempt at
- * once. A caller that is behind the records (`expectedNumber`) gets none.
+ * once. A caller whose `expectedNumber` is behind the records gets none.
  * @throws InternalFailure if Waybill itself failed; AbortError when aborted; the database's error when it is
  * unreachable. None of these uses up the attempt.
  */
@@ -57,7 +57,7 @@ async function makeOrDefer(
   command: AttemptCommand,
   signals?: AttemptSignals,
 ): Promise<AttemptOutcome> {
-  // There might be room to record the beginning of the attempt but not its result: it would be made again.
+  // There might be room to record the beginning of the attempt but not its result, and it would be repeated.
   if (deps.isDiskFull()) throw new InternalFailure("The database's disk is full.");
   const takenAt = performance.now();
   const delivery = await deps.statements.load(command.deliveryId);
@@ -85,7 +85,7 @@ async function makeOrDefer(
 
 /**
  * Defers an attempt that the limits do not allow now. An attempt of the queue is deferred by the queue itself. Either
- * plans the attempt again, so how late it is by now is counted first.
+ * way the attempt is planned again, so its lateness so far is counted first.
  */
 async function defer(
   { sql }: Pick<AttemptDeps, 'sql'>,
@@ -126,8 +126,8 @@ async function beginAndSend(
     case 'unprepared':
       return await cannotBePrepared(deps, command, beginning.error);
     case 'skipped':
-      // This process is making the attempt, but the records show no owner: a caller that waits for the end of an
-      // ownership would not wait at all.
+      // This process is making the attempt, but the records show no owner: a caller that waits for the ownership to
+      // end would not wait at all.
       if (beginning.reason === 'underWay' && read.underWayUntil === null)
         throw new InternalFailure('This attempt is under way already.');
       return await skip(deps, read, command, beginning.reason);

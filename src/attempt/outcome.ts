@@ -16,7 +16,7 @@ export interface AttemptCommand {
   readonly queue: QueueTerms | null;
 }
 
-/** What becomes of a delivery's workflow. */
+/** What happens to a delivery's workflow. */
 export type HandOver = QueuePlan['workflow'];
 
 /** The terms of an attempt made from the queue. */
@@ -65,7 +65,7 @@ export interface AttemptFailure {
   readonly nextAttemptAt: Date | null;
 }
 
-/** No request was made. Unless the webhook changes, there is nothing to decide for `ms` milliseconds. */
+/** No request was made. Unless the webhook changes, nothing is to be decided for `ms` milliseconds. */
 export type AttemptDeferral = {
   readonly kind: 'deferred';
   readonly ms: number;

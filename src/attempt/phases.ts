@@ -3,9 +3,9 @@ import type { BegunAttempt, DeliveryForAttempt } from '../db/deliveries/attempts
 import { latenessMs } from './lateness.ts';
 
 /**
- * The phases. `queue`: until a process takes up the delivery. `prepare`: reading the delivery, getting its permit,
- * making its request. `begin`: allocating the number of the attempt. `send`: name, connection and TLS, until the
- * first byte leaves.
+ * The phases. `queue`: until a process takes the delivery. `prepare`: reading the delivery, getting its permit,
+ * making its request. `begin`: allocating the number of the attempt. `send`: name lookup, connection and TLS, until
+ * the first byte is sent.
  */
 export const phases = ['queue', 'prepare', 'begin', 'send'] as const;
 export type Phase = (typeof phases)[number];

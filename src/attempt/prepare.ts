@@ -40,9 +40,9 @@ const KEPT_MS = 1_000;
 const KEPT_BODIES = 16;
 
 /**
- * Prepares the attempts of a process. For a moment each secret is opened only once, and an event is rendered and
- * encoded only once for all webhooks with the same options. The key of an entry is the content that was read, not its
- * owner alone: a replaced secret is a new entry.
+ * Prepares the attempts of a process. Within a short time each secret is opened only once, and an event is rendered
+ * and encoded only once for all webhooks with the same options. Entries are keyed by the content that was read, not
+ * by its owner alone: a replaced secret is a new entry.
  */
 export function createPrepare(keys: SecretKeys): Prepare {
   const secrets = new Map<string, string>();

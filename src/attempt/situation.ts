@@ -26,7 +26,7 @@ export interface OpenSituation {
   readonly webhook: 'active' | 'inactive' | 'deleted';
   /** When the delivery goes on after the pause of its webhook; absent if the webhook is not paused. */
   readonly pausedUntil?: number;
-  /** Until when the owner of the next attempt keeps it, at most; absent if the attempt has no owner. */
+  /** The latest time until which the owner of the next attempt keeps it; absent if the attempt has no owner. */
   readonly underWayUntil?: number;
   /** The webhook was activated or got another URL since the last attempt: an attempt is due at once. */
   readonly generationChanged: boolean;
@@ -41,7 +41,7 @@ export interface OpenSituation {
   readonly operator: OperatorHold | null;
   /** The host in its webhook's URL. */
   readonly receiverHost: string | null;
-  /** Whether operators have held the delivery for more than half of the time that it lost: that is no outage. */
+  /** Whether operator holds make up more than half of the time that the delivery lost: that is no outage. */
   readonly operatorHeld: boolean;
 }
 
@@ -95,7 +95,7 @@ export function finalState(state: StoredState): FinalState {
 
 /**
  * When the next attempt is due. A change to the webhook makes an attempt due at once, but not sooner than the
- * policy's first wait after the last attempt: a webhook that is switched on and off must not spend the retries.
+ * policy's first wait after the last attempt: switching a webhook on and off must not use up the retries.
  */
 function nextAttemptOf(
   delivery: DeliveryForAttempt,
@@ -118,7 +118,7 @@ export function wasGoneAtOldUrl({
   return lastOutcome === 'gone' && lastGeneration !== generation;
 }
 
-/** The reason comes from our own records: a failure in Temporal does not tell what was at fault. */
+/** The reason comes from our own records: a failure in Temporal does not show what was at fault. */
 function exhaustedReason(delivery: DeliveryForAttempt, policy: RetryPolicy): ExhaustedReason | null {
   if (delivery.attemptsMade === 0 || delivery.nextAttemptAt !== null) return null;
   if (wasGoneAtOldUrl(delivery) && delivery.attemptsMade < maxAttempts(policy)) return null;

@@ -1,6 +1,6 @@
 /**
  * Listeners to the results of attempts and deliveries, for metrics and log lines. No result depends on them, and
- * their callers do not wait.
+ * nothing waits for them.
  */
 import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
 import type { AttemptRecord } from '../db/deliveries/results.ts';
@@ -20,7 +20,7 @@ export interface WatchedAttempt
   readonly toFirstByte: ToFirstByte | null;
 }
 
-/** A webhook that was deactivated because a delivery's retries were spent, or because its receiver is gone. */
+/** A webhook that was deactivated because a delivery's retries were used up, or because its receiver is gone. */
 interface WatchedDeactivation
   extends Pick<Deactivation, 'webhookId' | 'deliveryId' | 'reason' | 'lastError'> {
   readonly eshopId: number;

@@ -5,7 +5,7 @@
  *
  * Only global unicast addresses pass. An IPv4-mapped IPv6 address is checked as the IPv4 address that the system
  * dials for it. Every other form that embeds an IPv4 address (NAT64, 6to4, Teredo, IPv4-compatible) is always
- * refused, since a translator on the way could turn it into a private one.
+ * refused, since a translator along the way could turn it into a private one.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';

@@ -22,7 +22,7 @@ export type AttemptResult = {
   readonly responseExcerpt: string | null;
   /** The wait that a 429 or 503 asked for with `Retry-After`, in milliseconds after the response; else null. */
   readonly retryAfterMs: number | null;
-  /** The useful headers of the response to a test delivery. */
+  /** The headers of the response to a test delivery that help to find a fault. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /** The `traceparent` sent to the receiver; absent if traces are off. */
   readonly traceparent?: string;

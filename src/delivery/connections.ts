@@ -24,7 +24,7 @@ interface EshopPool {
   readonly fresh: Agent;
   readonly connectionsTo: ConnectionsTo;
   underWay: number;
-  /** Closes the pool once none of its connections can be used any more. */
+  /** Closes the pool once none of its connections can be used. */
   end: NodeJS.Timeout | undefined;
 }
 

@@ -44,7 +44,7 @@ interface ConnectorOptions {
 }
 
 /**
- * The least and the most time that one of several addresses gets, in milliseconds and as a share of the time-out.
+ * The minimum and maximum time that one of several addresses gets, in milliseconds and as a share of the time-out.
  * Too low: all addresses of a distant receiver are given up. Too high: a dead address takes the time of the others.
  */
 const MIN_ADDRESS_MS = 250;

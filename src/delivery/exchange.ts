@@ -20,7 +20,7 @@ import { areLookupsFull } from './resolver.ts';
 
 /** The body is read only for the log: once the status is known, reading takes no longer than this. */
 const BODY_GRACE_MS = 2_000;
-/** The most informational responses accepted before the final one; each costs us more than it costs the receiver. */
+/** The most informational responses accepted before the final one; each costs us more than the receiver. */
 const MAX_INFORMATIONAL_RESPONSES = 10;
 interface ExchangeSettings {
   readonly connectionsTo: ConnectionsTo;
@@ -148,7 +148,7 @@ export function exchange(
             if (error instanceof errors.ConnectTimeoutError)
               return resolve(lateFailure(dispatchedMs + connectTimeoutMs, message));
             const result = failure(message);
-            // Even if nobody can say whose failure it is, the attempt has failed.
+            // Even if it is unknown whose failure it is, the attempt has failed.
             const internal = await isInternal(error).catch(() => false);
             const lookupsFull = areLookupsFull(error) ? { lookupsFull: true as const } : {};
             resolve(internal ? { ...result, outcome: 'internal', ...lookupsFull } : result);

@@ -1,4 +1,4 @@
-/** Splits the error of a failed call into its causes, and looks up in the table whose failure they are. */
+/** Splits the error of a failed call into its causes, and looks up whose failure they are. */
 import { type Evidence, type FailedStep, isInternalFault } from './fault.ts';
 import { ProxyError } from './outbound-proxy.ts';
 import { LookupError } from './resolver.ts';
@@ -11,7 +11,7 @@ export async function isInternalFailure(
 ): Promise<boolean> {
   const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error];
   const [first] = causes;
-  // These errors already know: evidence was gathered during the lookup, or the proxy said so.
+  // These errors already carry the answer: evidence was gathered during the lookup, or the proxy said so.
   if (first instanceof LookupError || first instanceof ProxyError) return first.internal;
   return await isInternalFault(causes.flatMap(stepsOf), { hasRoute, ...evidence });
 }

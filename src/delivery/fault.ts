@@ -1,9 +1,9 @@
 /**
- * Whose failure it is if no response arrived. A failure of the receiver, its name server or the route to it counts
+ * Whose failure it is when no response arrived. A failure of the receiver, its name server or the route to it counts
  * as an attempt; an internal failure does not, and the same attempt is made again.
  *
- * Only this table decides that; docs/deliveries.md, "Whose failure it is", says the same in words. Two kinds of
- * error can mean either; they are decided by evidence gathered when they occur.
+ * Only this table decides that; docs/deliveries.md, "Whose failure it is", puts it into words. Two kinds of error can
+ * be either; evidence gathered when they occur decides.
  */
 
 /**
@@ -51,7 +51,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   EACCES: 'internal',
 };
 
-/** A timer that fires this late, in milliseconds, shows that this process was not running, or was too busy. */
+/** A timer that fires this late, in milliseconds, shows that this process was suspended or too busy. */
 export const STALL_MS = 2_000;
 
 /** An error in the form that the table needs. */
@@ -86,7 +86,7 @@ async function isInternal(fault: Fault, evidence: Evidence): Promise<boolean> {
 
 /**
  * Whether a failure is internal. If there are several errors (one per address tried), all have to be internal: any
- * other error shows that we were able to try.
+ * other error shows that we did reach the network.
  */
 export async function isInternalFault(steps: readonly FailedStep[], evidence: Evidence): Promise<boolean> {
   for (const step of steps) {

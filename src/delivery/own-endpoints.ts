@@ -1,6 +1,6 @@
 /**
- * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server, proxy), are never
- * destinations, even if exempt: a webhook must not use Waybill to call them.
+ * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server, proxy) are never destinations,
+ * even if exempt: a webhook must not make Waybill call them.
  */
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';

@@ -42,7 +42,7 @@ export function areLookupsFull(error: unknown): boolean {
 
 /** The most lookups of one owner under way at once. */
 export const LOOKUPS_AT_ONCE = 16;
-/** Once one family has answered, the other gets this long, in milliseconds (RFC 8305, section 3). */
+/** Once one family has answered, the other gets this much longer, in milliseconds (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
 /** An answer this recent shows that the resolver works, in milliseconds. */
 const FRESH_EVIDENCE_MS = 1_000;
@@ -91,7 +91,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
     }
   }
 
-  /** Asks a question that every resolver can answer. Any other answer in the meantime proves the same. */
+  /** Asks a question that every resolver can answer. Any other answer that arrives first proves the same. */
   async function askControl(): Promise<boolean> {
     const askedAt = performance.now();
     const answered = channel()
@@ -143,7 +143,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions) {
       codes.map((code) => ({ code, step: 'lookup' })),
       evidence,
     );
-    // If there are two codes, the one that says more than "no address of this family".
+    // Of two codes, the one that says more than "no address of this family".
     const code = codes.find((each) => faultOf({ code: each, step: 'lookup' }) !== 'receiver') ?? codes[0];
     throw new LookupError(name, codes.includes('ENOTFOUND') ? 'ENOTFOUND' : (code ?? 'ETIMEOUT'), internal);
   }

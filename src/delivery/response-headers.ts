@@ -20,7 +20,7 @@ const USEFUL = [
 const MAX_VALUE_CHARS = 500;
 
 /**
- * The useful headers of a response, by name in lower case, as text that can be shown.
+ * The headers of a response that help to find a fault, by name in lower case, as text that can be shown.
  * @param hide masks secrets, before a value is cut: half a secret would not be recognized
  */
 export function usefulHeaders(

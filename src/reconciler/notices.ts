@@ -1,4 +1,4 @@
-/** Notices, whose workflows the relay starts: it looks at each again until it is sent. */
+/** Notices, whose workflows the relay starts: it checks each again until it is sent. */
 import type { Logger } from 'pino';
 import { noticeWorkflowId } from '../../workflows/notice-types.ts';
 import type { PendingNotice } from '../db/notices/pending.ts';
@@ -6,8 +6,8 @@ import type { StartNotice } from '../temporal/start-notice.ts';
 import type { Executions } from './executions.ts';
 
 /**
- * Starts the workflow of a notice, and replaces one whose tasks keep failing: no later start would do so, and the
- * notice would never be sent.
+ * Starts the workflow of a notice, and replaces one whose tasks keep failing: no later start would, and the notice
+ * would never be sent.
  */
 export function startOrReplace(
   start: StartNotice,

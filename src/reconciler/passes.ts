@@ -21,7 +21,7 @@ export interface PassesOptions extends TrackedWorkflowsDeps {
   readonly onRepair?: (repair: Repair) => void;
   /** True: nothing is changed. Default false. */
   readonly dryRun?: boolean;
-  /** How long a workflow that a worker has at work may stand still, in milliseconds; default 100 s. */
+  /** How long a workflow may stall while a worker is working on it, in milliseconds; default 100 s. */
   readonly stalledMs?: number;
   /** Ends a pass early when it aborts. */
   readonly signal: AbortSignal;
@@ -77,7 +77,7 @@ export function createPasses(options: PassesOptions) {
         else failures.push(error);
       }
     });
-    // Thrown only here, so that repairs under way finish and are counted.
+    // Thrown only here, so that repairs under way can finish and be counted.
     if (failures.length > 0) throw failures[0];
   }
 

@@ -13,10 +13,10 @@ import { ListUnreadable } from './executions.ts';
 import { createPasses, type PassesOptions } from './passes.ts';
 import { type SweepPlace, startOfSweep } from './tracked-workflows.ts';
 
-/** What a reconciler leaves to the next one of its process, once workers were renewed. */
+/** What a reconciler hands on to the next one of its process after workers were renewed. */
 export interface ReconcilerMemory {
   readonly sweepPlace: SweepPlace;
-  /** When a workflow last could not go on, on a clock that does not jump. */
+  /** When a workflow was last unable to go on, on a clock that does not jump. */
   stuckAt: number;
 }
 
@@ -137,7 +137,7 @@ export function startReconciler(options: ReconcilerOptions) {
 
   // The two loops do not wait for each other: the checks may take minutes.
   const running = Promise.all([
-    // If Temporal does not answer, the checks say so.
+    // If Temporal does not answer, the checks report it.
     repeat(() => executions.namespaceId().then(options.onAnswered, () => {})),
     repeat(async () => {
       if ((await tryStep('checks', checkOnce)) === 'again')

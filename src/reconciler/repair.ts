@@ -1,5 +1,5 @@
 /**
- * Repairs one workflow: asks Temporal, then the database again, and acts then. Any worker may repeat a step: Temporal
+ * Repairs one workflow: asks Temporal, then the database again, and then acts. Any worker may repeat a step: Temporal
  * runs one workflow of an id, and a delivery is closed only once.
  */
 import type { TemporalPause } from '../domain/operator-pause.ts';
@@ -54,8 +54,8 @@ export async function repair(
 }
 
 /**
- * Confirms a verdict. A workflow that was woken before without an effect is started again instead. A workflow that a
- * worker has at work is started again only after it has stood still for long.
+ * Confirms a verdict. A workflow that was woken before to no effect is started again instead. A workflow that a
+ * worker is working on is started again only after it has stalled for a long time.
  */
 async function confirmed(
   executions: Executions,

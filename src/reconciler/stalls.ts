@@ -1,4 +1,4 @@
-/** Finds workflows that a worker has at work and that stand still: their tasks are started, and none ends. */
+/** Finds stalled workflows: a worker has started a task of theirs, and no task ends. */
 import type { Executions } from './executions.ts';
 
 /**
@@ -27,7 +27,7 @@ export function createStalls(
   return {
     /**
      * Watches a workflow, if there is room.
-     * @returns whether the workflow has stood still for long enough; then it is watched no longer
+     * @returns whether the workflow has stalled for long enough; it is then no longer watched
      */
     async isStalled(workflowId: string): Promise<boolean> {
       const completed = await executions.lastCompletedTask(workflowId);

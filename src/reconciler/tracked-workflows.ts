@@ -63,7 +63,7 @@ export interface TrackedWorkflowsDeps {
 }
 
 export function createTrackedWorkflows({ sql, restarter, graceMs, watch }: TrackedWorkflowsDeps) {
-  /** Where the next check of late pre-orders begins: the rows of pre-orders do not show that they were checked. */
+  /** Where the next check of late pre-orders begins: rows of pre-orders do not record that they were checked. */
   let lateReleases: db.ReleaseCursor | null = null;
 
   /** The parts that all workflows of deliveries share. */

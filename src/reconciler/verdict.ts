@@ -51,7 +51,7 @@ export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: Due): V
       // The history of the workflow is inconsistent: a worker that remembered more than Temporal continued it, or the
       // code cannot replay it. Such a workflow would not notice that it is no longer held.
       if (next !== 'ahead' && found.failing) return { reason: 'stuck', action: 'startedAgain' };
-      // The repair follows only if the workflow stands still for long.
+      // The repair follows only if the workflow stalls for a long time.
       return next === 'late' && found.atWork ? { reason: 'stalled', action: 'startedAgain' } : null;
     case 'missing':
     case 'ended':

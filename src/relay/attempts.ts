@@ -4,7 +4,7 @@
  *
  * A delivery passes two gates. The quota is in Postgres: a claim takes only as many deliveries of a webhook as can
  * begin soon, and leaves the rest in the queue. The permit is in the worker: an attempt waits for its permit if the
- * receiver is prompt, and is deferred otherwise. So a receiver without a free place costs one claim at most, and
+ * receiver is prompt, and is deferred otherwise. So a receiver without a free place costs at most one claim, and
  * delays no other receiver.
  */
 import type { Quotas } from '../concurrency/limits.ts';
@@ -29,7 +29,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
   const { sql, claim, isDiskFull, limits, options, policy, precedence, stopping } = deps;
   const share = shareOf[name];
   let searchedAt = Number.NEGATIVE_INFINITY;
-  /** Those of which claims got deliveries up to their quota, which is still reached: more of them may be waiting. */
+  /** Those whose quota was filled by claims and still is: more of their deliveries may be waiting. */
   let stoppedAt: AtQuota = { eshops: [], webhooks: [] };
 
   function room(): number {
@@ -70,7 +70,7 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
 
   return {
     step,
-    /** Whether it could attempt a few more deliveries at once: no other deliveries wait. */
+    /** Whether it could attempt a few more deliveries at once, because no others are waiting. */
     hasRoom: () => !stopping.aborted && precedence.isEmpty(name) && room() >= 1,
     /**
      * Attempts new deliveries that were written as claimed, up to the quotas of their webhooks and e-shops. The rest
@@ -111,8 +111,8 @@ interface AtQuota {
 }
 
 /**
- * Of the claimed ones and those before, which have no quota left: the claim may have left deliveries of them in the
- * queue. Others, such as webhooks that are closed for a while, say nothing about this class.
+ * The e-shops and webhooks, of these and of earlier claims, that have no quota left: the claim may have left some of
+ * their deliveries in the queue. Others, such as webhooks closed for a while, say nothing about this class.
  */
 function atQuota(claimed: readonly QueuedDelivery[], quotas: Quotas, before: AtQuota): AtQuota {
   const { left } = takeWithin(claimed, quotas);

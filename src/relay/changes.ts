@@ -81,7 +81,7 @@ async function passOnPage(
   const passedOn = signaledId ?? (await begin(deps, change));
   if ((await applyToQueued(deps, change)) === PAGE_WITHOUT_WORKFLOW)
     return await saveProgress(sql, id, passedOn);
-  // One delivery more than the page holds: it tells whether any are left after the page.
+  // One more than the page holds, to see whether any are left after it.
   const next = await nextToSignal(sql, change, page + 1);
   const signaled = next.slice(0, page);
   if (!(await signal(deps, signaled, concurrency))) return await saveProgress(sql, id, passedOn);

@@ -1,4 +1,4 @@
-/** The loops of the relay, the classes of waiting deliveries, and which goes first. */
+/** The loops of the relay, the classes of waiting deliveries, and their precedence. */
 import { attemptClasses } from '../db/outbox/notify.ts';
 
 /**
@@ -37,8 +37,8 @@ const claimedAfter: Readonly<Record<ClassName, readonly AttemptClass[]>> = {
 };
 
 /**
- * How many deliveries a class may have in flight, and how much of each quota it may fill, as a share of what the
- * fresh class may. The shares are counted apart: a class takes nothing from the share of another.
+ * How many deliveries a class may have in flight, and how much of each quota it may fill, as a share of the fresh
+ * class's. The shares are counted separately: no class takes from another's share.
  */
 export const shareOf: Readonly<Record<AttemptClass, number>> = {
   fresh: 1,

@@ -19,8 +19,8 @@ import type { PassResult } from './loop.ts';
 import type { Suspects } from './suspects.ts';
 
 /**
- * A value of WORKFLOWS. If the workflow of a delivery cannot be started at once, `all` starts it later;
- * `undelivered` does without it if the first attempt was accepted.
+ * A value of WORKFLOWS. If the workflow of a delivery cannot be started at once, `all` starts it later; `undelivered`
+ * skips it if the first attempt was accepted.
  */
 export type WorkflowsSetting = 'all' | 'undelivered';
 
@@ -34,12 +34,12 @@ export type MakeQueueAttempt = (
 /**
  * Starts the workflow of a queued delivery, and marks the delivery as dispatched. If Temporal refuses the start, the
  * delivery is postponed.
- * @param last the attempt just made; left out: the row has everything that the workflow needs
+ * @param last the attempt just made; left out: everything that the workflow needs is in the row
  * @throws the error of Temporal or the database when it is unavailable
  */
 export type StartWorkflow = (delivery: QueuedDelivery, last?: QueueAttempt) => Promise<void>;
 
-/** What the worker gives to its relay. */
+/** The options of a relay, given by its worker. */
 export interface RelayOptions {
   readonly sql: Pool;
   /** Executes claims. */
@@ -59,7 +59,7 @@ export interface RelayOptions {
   readonly starts: Starts;
   readonly dispatcher: Dispatcher;
   readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
-  /** Starts the workflow of a notice, unless that runs and can go on. */
+  /** Starts the workflow of a notice, unless it is running and can go on. */
   readonly startNotice: (notice: PendingNotice) => Promise<void>;
   readonly policy: RetryPolicy;
   readonly makeAttempt: MakeQueueAttempt;
@@ -73,7 +73,7 @@ export interface RelayOptions {
   readonly onPass: (loop: RelayLoop, result: PassResult) => void;
 }
 
-/** What the relay's loops share. */
+/** The dependencies that the relay's loops share. */
 export interface RelayDeps extends RelayOptions {
   /** Claims deliveries of a class. */
   readonly claim: (name: ClassName, limits: Omit<ClaimLimits, 'class'>) => Promise<Claim>;

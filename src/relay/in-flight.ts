@@ -21,8 +21,8 @@ import type { RelayDeps } from './deps.ts';
 export type InFlight = ReturnType<typeof createInFlight>;
 
 /**
- * How a delivery whose attempt was not made goes on: it is deferred for a moment, it waits as its row says now, or
- * its workflow decides.
+ * What happens to a delivery whose attempt was not made: it is deferred for a moment, it waits as its row says now,
+ * or its workflow decides.
  */
 type ReturnPath = 'defer' | 'requeue' | 'workflow';
 
@@ -80,13 +80,13 @@ export function createInFlight(deps: RelayDeps) {
     requeued: groupedWrites<Unattempted>(RETURNED_TOGETHER, (unattempted) => requeue(sql, unattempted)),
   };
 
-  /** Nothing else waits, and Temporal has room: the workflow is started at once. */
+  /** Nothing else is waiting, and Temporal has room: the workflow is started at once. */
   function isLightLoad(): boolean {
     return precedence.isEmpty('fresh') && precedence.isEmpty('bulk') && starts.hasRoom();
   }
 
   /**
-   * What becomes of the workflow of an attempted delivery. The attempt's number decides, since the claimed row may be
+   * What happens to the workflow of an attempted delivery. The attempt's number decides, since the claimed row may be
    * older.
    */
   function handOver(delivered: boolean, number: number): HandOver {
@@ -125,7 +125,7 @@ export function createInFlight(deps: RelayDeps) {
     }
     counted[name].delete(id);
     const { next } = decision;
-    // If nobody asked for the decision, this process has recorded nothing: the row says how the delivery goes on.
+    // If the decision was never requested, this process recorded nothing: the row says how the delivery goes on.
     if (next === null || (outcome?.kind !== 'delivered' && outcome?.kind !== 'failed'))
       return await goBack(delivery, outcome);
     if (next === 'start') return await deps.startWorkflow(delivery, outcome);

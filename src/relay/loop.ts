@@ -10,7 +10,7 @@ import { sourceOf } from '../temporal/rejection.ts';
 /**
  * When the next step follows. `more`: at once. `idle`: when the loop is woken, or at the next poll. `full`: likewise,
  * but soon, since a receiver may have room for more. A number: after this many milliseconds, even if the loop is
- * woken, since nothing can be done before.
+ * woken earlier, since nothing can be done until then.
  */
 export type Next = 'more' | 'idle' | 'full' | number;
 
@@ -37,8 +37,8 @@ interface LoopOptions {
 const MAX_REST_MS = 30_000;
 
 /**
- * The rest after a search that all workers make, in milliseconds: a long one takes a fifth of the time. Among 200,000
- * records with waiting deliveries it takes seconds.
+ * The rest after a search that every worker makes, in milliseconds, so that a long search takes a fifth of the time.
+ * Among 200,000 records with waiting deliveries it takes seconds.
  */
 export function restAfter(tookMs: number, leastMs: number): number {
   return Math.max(leastMs, Math.min(MAX_REST_MS, 4 * tookMs));

@@ -18,9 +18,9 @@ interface Calls<Item> {
 type CallDeps = Pick<RelayDeps, 'stopping' | 'onAnswered' | 'suspects' | 'log'>;
 
 /**
- * Calls Temporal for each item. Once a call gets no answer, no further call begins: it would only wait for the
- * deadline too. Two sorts of items are left out: items that Temporal refuses, and items whose calls keep failing
- * while other calls are answered.
+ * Calls Temporal for each item. Once a call gets no answer, no further call begins: it would only run into the same
+ * deadline. Two sorts of items are left out: items that Temporal refuses, and items whose calls keep failing while
+ * other calls are answered.
  * @returns the items left for another try, and the error of the call without an answer, if any
  */
 export async function callEach<Item>(

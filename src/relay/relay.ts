@@ -34,7 +34,7 @@ export function startRelay(relay: RelayOptions) {
   const { sql, sessionSql, log, onTemporal, starts, options } = relay;
   const stopping = new AbortController();
   const precedence = createPrecedence(options.patienceMs);
-  // Unanswered calls over an earlier connection no longer count.
+  // Unanswered calls on an earlier connection no longer count.
   starts.answered();
   const suspects = createSuspects();
   function onAnswered(): void {
@@ -87,7 +87,7 @@ export function startRelay(relay: RelayOptions) {
     webhooks: loop('webhooks', () => dispatchChanges(deps)),
     releases: loop('releases', () => dispatchReleases(deps)),
     recoveries: loop('recoveries', () => dispatchRecoveries(deps)),
-    // Deliveries that missed their turn in the order of their record. This needs no Temporal.
+    // Deliveries that missed their turn in the order of their record. This does not need Temporal.
     orderings: loop('orderings', async () => {
       const begunAt = performance.now();
       await settleOrdering(sql, 'all');

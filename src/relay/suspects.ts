@@ -1,8 +1,8 @@
 /** Decides whether an item is to blame because its own call keeps failing, or Temporal because it is unavailable. */
 
 /**
- * How often the call of one item has to fail, while other calls are answered in between. Too low: a busy moment of
- * Temporal puts an item off. Too high: the items behind a damaged workflow wait longer.
+ * How often the call of one item has to fail, while other calls are answered in between. Too low: an item is left out
+ * because Temporal was busy for a moment. Too high: the items behind a damaged workflow wait longer.
  */
 const MAX_FAILURES = 3;
 /** The most items kept; beyond it, all are forgotten. Too low: none is blamed in an outage. Too high: more memory. */

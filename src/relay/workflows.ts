@@ -1,7 +1,7 @@
 /**
- * Starts the workflows that were not started together with an attempt, and the workflows that have to decide how a
- * delivery goes on: background calls, a few at a time. Undelivered deliveries wait for no other class.
- * Delivered ones come last, and are bounded in number and age.
+ * Starts the workflows that were not started together with an attempt, and those that have to decide what happens to
+ * a delivery: background calls, a few at a time. Undelivered deliveries wait for no other class. Delivered ones come
+ * last, and are bounded in number and age.
  */
 import { groupedWrites } from '../db/grouped.ts';
 import { giveBack, markDispatched, postponeRejected, renewClaims } from '../db/outbox/release.ts';

@@ -90,7 +90,7 @@ const TYPES = {
   },
 };
 
-/** The longest wait between two tries to connect, in seconds: it prolongs an outage by no more. */
+/** The longest wait between two tries to connect, in seconds: it prolongs an outage by at most this. */
 const MAX_BACKOFF_S = 1;
 
 /**

@@ -47,7 +47,7 @@ export interface DeliveryForAttempt
   readonly generation: number;
   /** Another one after each change to the webhook: the transaction that wrote its row. */
   readonly webhookVersion: string;
-  /** Since when the webhook has this generation; null if it never rose. */
+  /** Since when the webhook has had this generation; null if it never rose. */
   readonly generationAt: Date | null;
   readonly deletedAt: Date | null;
   /** When the last pause of its webhook ends or ended; null if it never was paused. */
@@ -55,7 +55,7 @@ export interface DeliveryForAttempt
   /** JSON text of the record after the write, in its v2 form. */
   readonly snapshot: string;
   readonly ordering: Ordering;
-  /** Until when the next attempt has an owner, at most; null if it has no owner. */
+  /** The latest time until which the next attempt has an owner; null if it has none. */
   readonly underWayUntil: Date | null;
 }
 

@@ -10,7 +10,7 @@ import { transaction } from '../transaction.ts';
 import { endPause } from '../webhooks/pause.ts';
 import { closeOpen } from './deliveries.ts';
 
-/** What this run changed; a repeated run changes nothing. */
+/** The changes made by this run; a repeated run makes none. */
 interface Transition {
   /** `canceled`: it had been given up. */
   readonly state: 'failed' | 'canceled';

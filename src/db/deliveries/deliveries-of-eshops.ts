@@ -26,7 +26,7 @@ interface Scope {
   readonly webhookIds?: readonly number[];
 }
 
-/** The maximum number of webhooks of one receiver: more than anybody has. */
+/** The maximum number of webhooks of one receiver: more than any real one has. */
 const MAX_WEBHOOKS_LISTED = 10_000;
 
 /** E-shops queried at the same time: others need connections too. */

@@ -41,9 +41,9 @@ export async function startWindow(sql: Sql, deliveryId: string): Promise<void> {
 }
 
 /**
- * Open → expired or canceled, and out of the queue if no dispatch was recorded. Without a deletion of the webhook,
- * a cancellation is an operator's, unless a user of the e-shop gave the delivery up. The next delivery in its
- * ordering group goes on; if that fails, the relay repairs it, since the end must not go unreported.
+ * Open → expired or canceled, and out of the queue if no dispatch was recorded. Without a deletion of the webhook, a
+ * cancellation is an operator's, unless a user of the e-shop gave the delivery up. The next delivery in its ordering
+ * group goes on; if that fails, the relay repairs it, since the end must be reported all the same.
  * @param loss it expires because of a failure of Waybill itself, whose `error` replaces the last failure
  * @returns the state afterwards and the event type if this call ended it
  */

@@ -37,7 +37,7 @@ export interface DeliveryLogRow {
   readonly lastAttemptAt: Date | null;
   readonly lastStatus: number | null;
   readonly lastError: string | null;
-  /** Null while nothing is planned: held, being attempted, or ended. */
+  /** Null while no attempt is planned: held, being attempted, or ended. */
   readonly nextAttemptAt: Date | null;
   readonly finishedAt: Date | null;
   /** Null unless it was canceled. */
@@ -87,7 +87,7 @@ export function selectDeliveries(sql: Sql) {
 
 /** The e-shop of a delivery, and its workflow's name. */
 export interface DeliveryTarget extends Omit<DeliveryIdentity, 'receiverHost'> {
-  /** Temporal does not have its workflow yet: the database decides about it. */
+  /** Its workflow has not reached Temporal yet, so the database decides about it. */
   readonly queued: boolean;
 }
 

@@ -48,7 +48,7 @@ export async function recordOperatorAction(
   policy: RetryPolicy,
 ): Promise<RecordedActionResult | null> {
   const result = await transaction(sql, async (tx) => {
-    // Locked by a statement of its own: the next one sees everything done under earlier locks.
+    // Locked by a separate statement: the next one sees everything done under earlier locks.
     await tx`select from deliveries where id = ${deliveryId} for update`;
     const [row] = await targetRows(tx, [deliveryId]);
     if (row === undefined) return null;
@@ -126,7 +126,7 @@ const EFFECTS: Readonly<Record<ActionName, Effect>> = {
   giveUp: {
     stop: 'giveUp',
     ends: true,
-    // An attempted delivery gets a workflow, which shows how it ended. An attempt under way may still be accepted.
+    // An attempted delivery gets a workflow, to show how it ended. An attempt under way may still be accepted.
     inQueue: (tx, id, canceledBy) => tx`
       update deliveries d set state = 'canceled', canceled_by = ${canceledBy}, ${ending(tx)},
         class = ${CLASS.undelivered}, due_at = now(),

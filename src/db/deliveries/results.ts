@@ -1,4 +1,4 @@
-/** Records the results of attempts, and what follows from them: one durable step, which may be repeated. */
+/** Records the results of attempts and their consequences: one durable step, which may be repeated. */
 import type { RecordedOutcome, StoredState } from '../../domain/delivery-state.ts';
 import type { Sql } from '../connection/pool.ts';
 import { anyOf, notIndexable } from '../ids.ts';
@@ -28,7 +28,7 @@ export interface AttemptRecord {
   readonly lateMs: number;
   /** No attempt is left because of an outage. */
   readonly windowLost: boolean;
-  /** So few attempts are left that the e-shop must be warned. */
+  /** So few attempts are left that the e-shop has to be warned. */
   readonly lastCall: boolean;
   /** How the delivery goes on in the queue; null: its workflow made the attempt. */
   readonly plan: QueuePlan | null;
@@ -59,7 +59,7 @@ export interface Recorded {
 
 type Column = Exclude<keyof AttemptRecord, 'lastCall' | 'plan'> | keyof QueuePlan;
 
-/** What the statement reads of a record and its plan. */
+/** The parts of a record and its plan that the statement reads. */
 const columns: Readonly<Record<Column, string>> = {
   deliveryId: 'uuid',
   webhookId: 'int',
@@ -81,9 +81,9 @@ const columns: Readonly<Record<Column, string>> = {
 };
 
 /**
- * Records the results of attempts and what follows from them in one statement. The first recorded result stays,
- * except that a success replaces a failure: of two requests made under one number by mistake, the accepted one
- * counts. For an attempt that has another owner by now, only a success is recorded: that owner has it under way.
+ * Records the results of attempts and their consequences in one statement. The first recorded result stays, except
+ * that a success replaces a failure: of two requests made under one number by mistake, the accepted one counts. For
+ * an attempt that has another owner by now, only a success is recorded: that owner has it under way.
  * @returns by delivery; missing if nothing changed
  */
 export async function recordAttempts(

@@ -1,7 +1,7 @@
 /**
- * Changes that running workflows must look at. Each is written in the transaction of the change, and passed on by the
- * relay. A change to a webhook is passed on page by page, and its row stores the progress: if a relay dies, another
- * relay goes on from there.
+ * Changes that running workflows must react to. Each is written in the transaction that makes it, and passed on by
+ * the relay. A change to a webhook is passed on page by page, and its row stores the progress: if a relay dies,
+ * another relay goes on from there.
  */
 import { NIL } from 'uuid';
 import type { Sql } from '../connection/pool.ts';
@@ -13,11 +13,11 @@ import { enqueueRecoveriesOf } from './recovery-changes.ts';
 
 /**
  * Call this when a webhook was activated, deactivated or deleted, got another URL, or ends its pause sooner: its open
- * deliveries and its recoveries must look at it. At most one change waits behind the change that is under way. The
- * waiting one covers all further changes until it begins itself.
+ * deliveries and recoveries must react. At most one change waits behind the change that is under way. The waiting one
+ * covers all further changes until it begins itself.
  * @param tx holds the lock on the webhook's row
  * @param orderingOnly after a pause has begun: deliveries of its records to other webhooks may go on, and no workflow
- * has to look at the webhook
+ * has to react
  */
 export async function enqueueWebhookChange(
   tx: Transaction,
@@ -49,11 +49,11 @@ export interface WebhookChange {
   /** The webhook is active: each delivery that is signaled makes an attempt. */
   readonly wakes: boolean;
   readonly deleted: boolean;
-  /** The change only asks to settle the orderings of the e-shop's records. */
+  /** The change only requires the orderings of the e-shop's records to be settled. */
   readonly orderingOnly: boolean;
 }
 
-/** The changes `o` of a kind. */
+/** The changes `o` of one kind. */
 const changesOf = (sql: Sql, kind: 'webhookChanged' | 'orderReleaseChanged') =>
   ({ table: 'changes_to_signal', which: sql`o.kind = ${kind}`, dueAt: sql`o.due_at` }) as const;
 
@@ -69,7 +69,7 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
     from chosen where o.id = chosen.id
     returning o.id`;
   if (claimed.length === 0) return [];
-  // In a statement of its own: a change that the row covers may have been committed after the claim's snapshot.
+  // In a separate statement: a change that the row covers may have been committed after the claim's snapshot.
   return await sql<WebhookChange[]>`
     select o.id, o.eshop_id, o.webhook_id, o.signaled_id, o.ordering_only,
       w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted
@@ -77,7 +77,7 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
     where o.id = any(${claimed.map(({ id }) => id)}::bigint[])`;
 }
 
-/** An open delivery that is signaled a change. */
+/** An open delivery to signal about a change. */
 export type SignaledDelivery = Omit<DeliveryIdentity, 'eshopId' | 'receiverHost'>;
 
 /** The next open deliveries to signal, by id: their workflows may have read the webhook before the change. */
@@ -101,11 +101,11 @@ export async function saveProgress(sql: Sql, id: string, signaledId: string): Pr
   await sql`update changes_to_signal set claimed_until = null, due_at = now(), signaled_id = ${signaledId} where id = ${id}`;
 }
 
-/** How long before a pre-order is due its timer must be set, in seconds. */
+/** How long before a pre-order is due its timer must have been set, in seconds. */
 const SET_BEFORE_SECONDS = 60;
 
 /**
- * Call this when a pre-order is due at another time, or no longer due: its timer must be set, moved or ended.
+ * Call this when a pre-order's release time has changed or no longer exists: its timer must be set, moved or ended.
  * @param releaseAt when the pre-order is due now, ISO 8601; null: no longer due
  */
 export async function enqueueReleaseChange(

@@ -46,10 +46,10 @@ const ROWS_READ_OF_EACH = 4;
 
 /**
  * Claims deliveries of one class under a lease, by turns. The first delivery of every e-shop comes before the second
- * of any e-shop; within an e-shop, the first of every webhook comes before the second of any webhook. Among equals
- * chance decides, once for each e-shop and once for each of its webhooks, so that none is always first. Within a
- * webhook the delivery that was due first goes first. The cost grows with the webhooks that have waiting deliveries,
- * not with their deliveries, nor with those stored: one step in the index `deliveries_waiting` finds each webhook.
+ * of any e-shop; within an e-shop, the first of every webhook comes before the second of any webhook. Ties are broken
+ * by chance, once for each e-shop and once for each of its webhooks, so that none is always first. Within a webhook
+ * the delivery that was due first goes first. The cost grows with the webhooks that have waiting deliveries, not with
+ * their deliveries, nor with those stored: one step in the index `deliveries_waiting` finds each webhook.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { limit, quotas = UNBOUNDED } = limits;
@@ -88,7 +88,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     turns as (
       select heads.*, row_number() over (partition by eshop_id order by nth, tiebreak, id) as turn from heads),
     candidates as materialized (
-      -- By chance again: the least tiebreak among its webhooks would favor an e-shop with many webhooks.
+      -- By chance again: taking the lowest tiebreak of its webhooks would favor an e-shop with many of them.
       select eshop_id, webhook_id, due_at, id, row_number() over (order by turn, random()) as place
       from turns where turn <= of_eshop
       -- Twice as many as needed: another relay may be taking some of them.

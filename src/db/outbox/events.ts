@@ -25,7 +25,7 @@ export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
   readonly origin: Origin;
   /** The fields that the write changed, as `changedFields` names them; null for events that are no update. */
   readonly changed: string | null;
-  /** The place of the event in the order of its record's events, from 1. */
+  /** The event's position among the events of its record, from 1. */
   readonly sequence: number;
   /** When the record was written, ISO 8601; never before its previous event. Null: when the transaction began. */
   readonly happenedAt: string | null;
@@ -107,7 +107,8 @@ export function insertDeliveries(
     entityId: sql`f.entity_id`,
   });
   const place = { key, sequence: sql`f.sequence`, webhookId: sql`w.id`, receiver: sql`w.receiver` };
-  // Left out if nothing is claimed: behind a pooler each statement is planned again, and this part is half the work.
+  // Left out if nothing is claimed: behind a pooler each statement is planned again, and this part takes half the
+  // time.
   const claim = claimed
     ? sql`
            case when ${makesAttempts(sql, 'w')} and (

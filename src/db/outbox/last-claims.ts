@@ -47,7 +47,7 @@ export const claimedLately = (sql: Sql) => sql`
     where case when s.name = n.setting
       then s.value::numeric > extract(epoch from now()) - ${(2 * NOTED_EVERY_MS) / 1_000}::int end)`;
 
-/** How long ago each class was last claimed, in seconds, at most half a minute too long; absent if it never was. */
+/** How long ago each class was last claimed, in seconds (up to half a minute too high); absent if it never was. */
 export async function readLastClaims(sql: Sql): Promise<Readonly<Partial<Record<ClaimedClass, number>>>> {
   const names = Object.keys(CLASS);
   const rows = await sql<{ name: string; seconds: number }[]>`

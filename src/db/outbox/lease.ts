@@ -1,6 +1,6 @@
 /**
- * Leases: claimed rows belong to one process while it works on them. They can be claimed again soon after that
- * process was killed. A lease on a delivery has a claim token as well, and ends in `release.ts`.
+ * Leases: claimed rows belong to one process while it works on them. If that process is killed, they can soon be
+ * claimed again. A lease on a delivery has a claim token as well, and ends in `release.ts`.
  */
 import type { Sql } from '../connection/pool.ts';
 import { LEASE_SECONDS, leaseEnd } from './outbox.ts';
@@ -30,7 +30,7 @@ export function leasesOf(sql: Sql, table: 'changes_to_signal' | 'recoveries') {
 
 /**
  * Does the work, and renews the lease until it is done. A failed renewal does not stop the work: at worst another
- * process does the same work, which is written so that it may be done twice.
+ * process repeats the work, which is idempotent.
  */
 export async function whileLeased<T>(renew: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   // The next renewal tries again. If the lease ends first, another process claims the rows.

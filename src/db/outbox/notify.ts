@@ -31,7 +31,7 @@ export function workNamed(payload: string): readonly RelayWork[] {
 
 export interface LocalRelay {
   wake(work: RelayWork): void;
-  /** Whether it would make the first attempts of a few new deliveries at once: no other deliveries wait. */
+  /** Whether it would make the first attempts of a few new deliveries at once, because no others are waiting. */
   hasRoom(): boolean;
   /** Starts the attempts of deliveries that were written as claimed. Returns at once; never throws. */
   start(claimed: readonly QueuedDelivery[]): void;
@@ -39,7 +39,7 @@ export interface LocalRelay {
   ended(eventType: EventType, as: FinalState): void;
 }
 
-/** Learns how much the deliveries of a write will send. @param bytes of their bodies, roughly */
+/** Called after a write that creates deliveries. @param bytes of their bodies, roughly */
 type OnOutgoing = (eshopId: number, bytes: number) => void;
 
 export type Notifier = ReturnType<typeof createNotifier>;
@@ -72,7 +72,7 @@ export function createNotifier(sql: postgres.Sql) {
     else timer = setTimeout(send, wait);
   }
 
-  /** Gives deliveries back whose relay has left since. If this fails, they wait for the end of their lease. */
+  /** Gives back deliveries whose relay has stopped since. If this fails, they wait until their lease ends. */
   function giveAllBack(claimed: readonly QueuedDelivery[]): void {
     const returned = giveBack(sql, claimed).then(
       () => wake(['fresh']),
@@ -83,7 +83,7 @@ export function createNotifier(sql: postgres.Sql) {
 
   return {
     /**
-     * Call after a COMMIT that left work for the relays. Returns at once; never throws.
+     * Call this after a COMMIT that left work for the relays. Returns at once; never throws.
      * @param claimed the deliveries that it wrote as claimed, since this process had room
      */
     notify(work: Iterable<RelayWork>, claimed: readonly QueuedDelivery[] = []): void {
@@ -102,21 +102,21 @@ export function createNotifier(sql: postgres.Sql) {
         if (relay === attached) relay = undefined;
       };
     },
-    /** Call after deliveries of events of these types have ended without a workflow. */
+    /** Call this after deliveries of events of these types have ended without a workflow. */
     ended(eventTypes: readonly EventType[], as: FinalState): void {
       for (const eventType of eventTypes) relay?.ended(eventType, as);
     },
-    /** Sets the function that learns how much the deliveries of a write will send. */
+    /** Sets the function that is called with the approximate size of the bodies to be sent. */
     onOutgoing(listener: OnOutgoing): void {
       hearOutgoing = listener;
     },
-    /** Call after a COMMIT that created deliveries. */
+    /** Call this after a COMMIT that created deliveries. */
     outgoing(eshopId: number, bytes: number): void {
       if (bytes > 0) hearOutgoing(eshopId, bytes);
     },
     /** Whether this notification came from this process. */
     sent: (payload: string) => payload.split(' ').includes(id),
-    /** Sends the notification that waits, if any; waits until it is sent, and until what was given back is free. */
+    /** Sends the pending notification, if any; waits until it is sent, and until deliveries given back are free. */
     async close(): Promise<void> {
       await givingBack;
       if (timer !== undefined) {

@@ -48,7 +48,7 @@ export function placeOf(sql: Sql): Place {
   };
 }
 
-/** The webhook of this row keeps an ordering. A deleted one keeps none: its deliveries go on, to be canceled. */
+/** The webhook of this row keeps an ordering. A deleted one keeps none: its deliveries go on, and are canceled. */
 export const keepsOrdering = (sql: Sql, webhook: string) =>
   sql`(${sql(webhook)}.ordering <> 'none' and ${sql(webhook)}.deleted_at is null)`;
 
@@ -75,7 +75,7 @@ export const successors = (sql: Sql, { key, sequence, webhookId }: Place) => sql
 
 /**
  * Whether a delivery `d` of a webhook `w` may have to wait or to end; `keepOrdering` decides. A delivery that need
- * not wait now need never wait: all older deliveries were committed earlier.
+ * not wait now never has to: all older deliveries were committed earlier.
  */
 export function isBlocked(sql: Sql) {
   const place = placeOf(sql);
@@ -133,8 +133,8 @@ export function waitsFor(sql: Sql) {
   const isLimited = sql`(d.attempts_made = 0
     and not exists (select from attempts begun where begun.delivery_id = d.id)
     and (${next} > clock_timestamp() or ${isPassedBy(sql)}))`;
-  // A delivery that was not claimed yet is not marked as waiting. If the one ahead is stopped by an operator or under
-  // way, no attempt of it is planned.
+  // A delivery that was not claimed yet is not marked as waiting. If the one ahead is under way or stopped by an
+  // operator, none of its attempts is planned.
   const ahead = sql`
     select json_build_object('reason', 'order', 'deliveryId', predecessor.id, 'since', d.created_at, 'nextAttemptAt',
       case when predecessor.operator_stop is null and predecessor.next_attempt_at > clock_timestamp()

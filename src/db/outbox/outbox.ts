@@ -1,8 +1,8 @@
 /**
  * The outbox has two parts. The queue is the deliveries that wait for an attempt, or for their workflow: the rows of
- * `deliveries` without `dispatched_at`. The table `changes_to_signal` has the changes that running workflows must
- * learn of (`changes.ts`). Rows of both are claimed under a lease, those of the queue also with a claim token. If a
- * relay dies, another relay claims its rows. A relay that was only late cannot change rows that another one has
+ * `deliveries` without `dispatched_at`. The table `changes_to_signal` has the changes that running workflows must be
+ * signaled (`changes.ts`). Rows of both are claimed under a lease, those of the queue also with a claim token. If a
+ * relay dies, another relay claims its rows. A relay that was only slow cannot change rows that another one has
  * claimed.
  */
 import type postgres from 'postgres';
@@ -86,9 +86,9 @@ export type ClaimedId = Pick<QueuedDelivery, 'id' | 'claimId'>;
 
 /**
  * A condition that always holds, as SQL; its effect is that the COMMIT of the statement does not wait for the disk.
- * It is for claims and their tokens: a crash of the database may undo them, and then the work is done again. A later
- * transaction that builds on them waits for the disk, and then they are on the disk too. Within a transaction it
- * would affect the whole transaction, so no statement with it may be part of one.
+ * For claims and their tokens only: a crash of the database may undo them, and the work is then repeated. A later
+ * transaction that builds on them waits for the disk, and then they are on the disk too. Inside a transaction it
+ * would affect all of it, so no statement with it may be part of one.
  */
 export function asyncCommit(sql: Sql) {
   return sql`(select set_config('synchronous_commit', 'off', true)) is not null`;
@@ -141,8 +141,9 @@ export function queuedColumns(sql: Sql, alias: string) {
 
 /**
  * A delivery whose next attempt is due within this time, in seconds, waits for it in the queue. When a hundred
- * receivers fail together, their second attempts fall due together: as timers of a hundred workflows they would fire
- * in one second. A delivery with a later attempt gets its workflow at once, to be seen and controlled in Temporal.
+ * receivers fail together, their second attempts fall due together: as timers of a hundred workflows they would all
+ * fire in the same second. A delivery with a later attempt gets its workflow at once, to be seen and controlled in
+ * Temporal.
  */
 export const WAITS_IN_QUEUE_SECONDS = 60;
 
@@ -157,8 +158,8 @@ export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
 
 /**
  * How a delivery `d` of the queue goes on, by its row and its webhook `w` as they are now, as SQL: its class, and the
- * time from which it can be claimed. Its workflow decides if the delivery is stopped or spent, or if the webhook is
- * inactive or deleted.
+ * time from which it can be claimed. Its workflow decides if the delivery is stopped or out of attempts, or if the
+ * webhook is inactive or deleted.
  */
 export function requeueTarget(sql: Sql) {
   const waits = waitUntil(sql, sql`d.next_attempt_at`);

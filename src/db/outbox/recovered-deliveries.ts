@@ -1,6 +1,6 @@
 /**
- * Deliveries that a recovery creates: new deliveries of earlier events. They wait in a class of their own, which is
- * served when no fresh delivery waits.
+ * Deliveries created by a recovery: new deliveries of earlier events. They have a class of their own, which is served
+ * when no fresh delivery waits.
  */
 import { currentTrace } from '../../traces/context.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';

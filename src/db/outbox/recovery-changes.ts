@@ -1,4 +1,4 @@
-/** Recoveries whose workflow has to be started, or has to learn of a change: the row of a recovery records this. */
+/** Recoveries whose workflow has to be started, or signaled about a change: the row of a recovery records this. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
@@ -29,7 +29,7 @@ export async function findRecoveries(sql: Sql, ids: readonly string[]): Promise<
     where r.id = any(${[...ids]}::uuid[]) and r.state in ('running', 'paused')`;
 }
 
-/** Call this when a webhook was changed: its recoveries under way must look at it. */
+/** Call this when a webhook was changed: its recoveries under way must react. */
 export async function enqueueRecoveriesOf(tx: Transaction, webhookId: number): Promise<void> {
   const changed = await tx`
     update recoveries set version = version + 1

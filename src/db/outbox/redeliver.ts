@@ -32,7 +32,7 @@ export async function redeliver(sql: Database, eshopId: number, deliveryId: stri
     const events = await tx`
       select from events e join deliveries d on d.event_id = e.id
       where d.id = ${deliveryId} and d.eshop_id = ${eshopId} for no key update of e`;
-    // Under the lock on the event: of two requests at the same moment, the second finds the delivery of the first.
+    // Under the lock on the event: of two simultaneous requests, the second finds the first one's delivery.
     const [asked] = await tx<DeliveryToRepeat[]>`
       select asked.webhook_id, asked.state, w.active, (
         select o.id from (${deliveriesOfEvent(tx, tx`asked.event_id`, tx`d.id, d.webhook_id, d.state`)}) o

@@ -31,7 +31,7 @@ export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<
     where ${anyOf(sql, sql`id`, ids)} and ${asyncCommit(sql)}`;
 }
 
-/** Renews the lease on these claims. It waits for no row: a locked one is being written, and is renewed next time. */
+/** Renews the lease on these claims. It skips locked rows: they are being written, and are renewed next time. */
 export async function renewClaims(sql: Sql, claims: readonly ClaimedId[]): Promise<void> {
   if (claims.length === 0) return;
   const ids = claims.map(({ id }) => id);
@@ -53,8 +53,8 @@ export async function postponeRejected(sql: Sql, claims: readonly ClaimedId[]): 
 
 /**
  * Gives deliveries back as they were: they can be claimed again at once.
- * @param firstWaitMs the policy's first wait, for deliveries that got no workflow: a change to their webhook left out
- * claimed deliveries, and is applied now
+ * @param firstWaitMs the policy's first wait, for deliveries that got no workflow: a change to their webhook skipped
+ * claimed ones, and is applied now
  */
 export async function giveBack(
   sql: Sql,
@@ -77,7 +77,7 @@ function nextIfChanged(sql: Sql, firstWaitMs: number) {
 
 /** A claimed delivery whose attempt was not made. */
 export interface Unattempted extends ClaimedId {
-  /** The workflow has to decide how the delivery goes on, whatever the row says. */
+  /** The workflow has to decide what happens to the delivery, whatever the row says. */
   readonly needsWorkflow: boolean;
 }
 
@@ -99,8 +99,8 @@ const DEFERRED_SECONDS = 1;
 /**
  * Defers claimed deliveries that got no permit, or whose attempt has another owner; in the second case at least until
  * that ownership is over. Otherwise they wait as `requeue` lets them: that owner may have recorded a failure, and the
- * next attempt is never made before its time. A retry keeps a time for its next attempt, since without one the
- * retries would count as spent.
+ * next attempt is never made before its time. A retry keeps the time of its next attempt, since without one the
+ * retries would count as used up.
  *
  * This worker's limits may ask for a wait of up to five minutes. It does not count: all workers share the queue, and
  * another one may have room at once. This worker's quotas leave the delivery in the queue for that long.

@@ -8,7 +8,7 @@ import { waitsForTurn } from './ordering.ts';
 import { CLASS } from './outbox.ts';
 
 /**
- * For a webhook where only the latest event counts. This delivery's next attempt is due: the delivery and its
+ * For a webhook that takes only the latest event. This delivery's next attempt is due: the delivery and its
  * predecessors end if a newer event supersedes them and they are not under way. The newer delivery takes their place.
  * If it was waiting, it takes over their count of failed attempts and their window, and goes on at once, unless other
  * deliveries of the record stand in between.
@@ -19,8 +19,8 @@ export async function supersedeRetries(sql: Pool, id: string): Promise<readonly 
   if (older.length === 0) return [];
   const ids = older.map((delivery) => delivery.id);
   const rows = await transaction(sql, async (tx) => {
-    // Locked by a statement of its own: the next one sees an attempt that began in the meantime. All of them are
-    // locked before a newer one is: two calls for a record never wait for each other.
+    // Locked by a separate statement: the next one sees an attempt that began in the meantime. All of them are locked
+    // before a newer one is: two calls for a record never wait for each other.
     await tx`select from deliveries d where ${anyOf(tx, sql`d.id`, ids)} order by d.id for update`;
     return await replace(tx, id, ids);
   });
@@ -50,7 +50,7 @@ const replaceable = (sql: Sql, id: string) => sql`
     and d.ordering_key = due.ordering_key
   where due.id = ${id}
     and ${isOpen(sql)}
-    -- A delivery without a further attempt is about to fail, and its webhook with it.
+    -- A delivery with no attempt left is about to fail, and to deactivate its webhook.
     and (d.id = due.id or d.attempts_made = 0 or d.next_attempt_at is not null)
     and not ${hasAttemptUnderWay(sql)}
     and exists (select ${newer(sql, id)})`;

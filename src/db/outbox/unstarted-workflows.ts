@@ -21,8 +21,8 @@ const MOVED_AT_ONCE = 500;
 
 /**
  * Moves deliveries that wait for their workflow back to the attempts of the queue, since Temporal may be unavailable
- * for long: deliveries whose next attempt is due soon, and deliveries whose first attempt was interrupted. After the
- * end of its window a delivery needs its workflow.
+ * for a long time: deliveries whose next attempt is due soon, and deliveries whose first attempt was interrupted.
+ * After the end of its window a delivery needs its workflow.
  * @param windowMs the window of the retry policy, in milliseconds
  */
 export async function retryFromQueue(sql: Sql, windowMs: number): Promise<void> {
@@ -56,8 +56,8 @@ const LONGEST_WAIT_SECONDS = 3_600;
 const WITHOUT_WORKFLOW = 'delivered without a workflow';
 
 /**
- * Lets deliveries already delivered go without a workflow if too many of them wait, or if they have waited too long.
- * The e-shop with the most waiting ones loses workflows first. Their number is added to the stored count.
+ * Drops the pending workflows of deliveries already delivered if too many of them wait, or have waited too long,
+ * first those of the e-shop with the most. Their number is added to the stored count.
  */
 export async function limitDelivered(sql: Sql): Promise<void> {
   // Ranking the deliveries is expensive, and needed only in a long burst.
@@ -86,7 +86,7 @@ export async function limitDelivered(sql: Sql): Promise<void> {
     on conflict (name) do update set value = (settings.value::bigint + excluded.value::bigint)::text`;
 }
 
-/** How many deliveries already delivered got no workflow because too many waited, since the database was made. */
+/** How many deliveries already delivered got no workflow because too many waited, since the database was created. */
 export async function countWithoutWorkflow(sql: Sql): Promise<number> {
   return Number((await readSetting(sql, WITHOUT_WORKFLOW)) ?? 0);
 }
