@@ -165,7 +165,7 @@ export const deliveryDefects: readonly Defect[] = [
     symptom: 'The newest change to a record arrives before what another webhook still has to send of it.',
     caughtBy: catchers(
       'test/workflow/ordering.test.ts',
-      'superseding: the newest continues with the count and window, behind deliveries in between',
+      'the newest of superseded deliveries continues with the count and window, behind deliveries in between',
     ),
   },
   {

@@ -35,7 +35,7 @@ export const recordDefects: readonly Defect[] = [
     symptom: 'Two workers make an attempt at the same time: its receiver has two requests at once.',
     caughtBy: catchers(
       'test/db/deliveries/attempt-ownership.test.ts',
-      'two processes race to begin an attempt: exactly one makes it',
+      'only one of two processes that race to begin an attempt makes it',
     ),
   },
   {
@@ -79,7 +79,7 @@ export const recordDefects: readonly Defect[] = [
     symptom: 'After several outages a webhook is deactivated for the time that Waybill was away.',
     caughtBy: catchers(
       'test/db/deliveries/attempt-decisions.test.ts',
-      'several outages of one delivery: their delays add up',
+      'the delays of several outages of one delivery add up',
     ),
   },
   {

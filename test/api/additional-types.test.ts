@@ -77,7 +77,7 @@ test('the webhook gets events of each of its types, and no others', async () => 
   expect(ofProduct).toMatchObject({ type: 'UPDATE_PRODUCT', webhookIds: [all.id] });
 });
 
-test('events follow the current types: changed, deactivated, activated, deleted or edited in SQL', async () => {
+test('events follow the current types when these are changed, deactivated, activated, deleted or edited in SQL', async () => {
   const { id } = await created();
   await order();
   let count = 0;

@@ -10,7 +10,7 @@ await stockedProducts(api.eshop);
 const create = (body: object) => api.shop('POST', '/v21/orders', body);
 const strange = (id: string) => ({ ...minimalOrder(id), orderProducts: [{ sku: 'NONE', quantity: 1 }] });
 
-test('concurrent creations get individual answers: created, duplicate or unknown product', async () => {
+test('concurrent creations get individual answers, such as created, duplicate or unknown product', async () => {
   await create(minimalOrder('there'));
   const bodies = [
     minimalOrder('new-1'),

@@ -129,7 +129,7 @@ test('exhausted retries end the pause with the deactivation', async () => {
   });
 });
 
-test('deliveries of a paused webhook are held: none can be tried now, and a redelivery waits', async () => {
+test('deliveries of a paused webhook are held, none can be tried now, and a redelivery waits', async () => {
   const { id } = await create();
   const ended = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });
   await makeAttempt(api.sql, ended, 1, { outcome: 'success', status: 200, error: null });

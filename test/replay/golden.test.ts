@@ -28,7 +28,7 @@ const input: DeliverEventInput = {
   policy: defaultRetryPolicy,
 };
 
-test('the default policy: 20 retries from 25 s on, by half longer each, no cap below the 48-hour window', () => {
+test('the default policy makes 20 retries from 25 s on, each by half longer, with no cap below the 48-hour window', () => {
   expect(attemptOptions(input, 0, 48 * HOUR)).toMatchObject({
     startToCloseTimeout: 35_000,
     heartbeatTimeout: 5_000,

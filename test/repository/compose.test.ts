@@ -296,7 +296,7 @@ describe.each(files)('%s', (file) => {
       expect(Number(most) - temporals).toBeGreaterThanOrEqual(150);
     });
 
-    it('is configured like the embedded server', () => {
+    it('Temporal is configured like the embedded server', () => {
       const place = '/etc/temporal/dynamic-config.yaml';
       expect(temporal?.environment?.DYNAMIC_CONFIG_FILE_PATH).toBe(place);
       expect(temporal?.volumes).toContain(`./temporal-dynamic-config.yaml:${place}:ro`);

@@ -73,7 +73,7 @@ describe('an error', () => {
     expect(said(coded(code))).toBe(message);
   });
 
-  test('from the HTTP parser, with or without a code', () => {
+  test('an error of the HTTP parser, with or without a code, means invalid HTTP', () => {
     const unparsed = Object.assign(new Error('x'), { name: 'HTTPParserError' });
     expect(said(unparsed)).toBe(`${HOST} did not respond with valid HTTP`);
     expect(said(Object.assign(unparsed, { code: 'HPE_INVALID' }))).toBe(
@@ -81,7 +81,7 @@ describe('an error', () => {
     );
   });
 
-  test('without a usable code', () => {
+  test('an error without a usable code is unknown', () => {
     const nothing = `connection to ${HOST} failed (unknown error)`;
     expect(said(new Error('x'))).toBe(nothing);
     expect(said(Object.assign(new Error('x'), { code: 7 }))).toBe(nothing);
@@ -90,7 +90,7 @@ describe('an error', () => {
     expect(said(undefined)).toBe(nothing);
   });
 
-  test('with a cause that says more is described by the cause', () => {
+  test('an error whose cause says more is described by the cause', () => {
     expect(said(coded('UND_ERR_SOCKET', coded('ECONNRESET')))).toBe(`${HOST} reset the connection`);
     expect(said(coded('UND_ERR_SOCKET', coded('EWHATEVER')))).toBe(
       `connection to ${HOST} failed (EWHATEVER)`,
@@ -106,7 +106,7 @@ describe('an error', () => {
   });
 
   test.each(['ERR_ASSERTION', 'UND_ERR_INVALID_ARG'])(
-    'from the client itself, without its jargon: %s',
+    'an error of the client itself is described without its jargon: %s',
     (code) => {
       expect(said(coded(code))).toBe(`${HOST} did not respond with valid HTTP`);
     },

@@ -7,7 +7,7 @@ const stack = await stackOfFile('first-attempt');
 const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
 
-test('the history contains only identifiers and messages: no URL path, secret or customer data', async () => {
+test('the history contains only identifiers and messages, and no URL path, secret or customer data', async () => {
   let count = 0;
   receiver.respond(() => ({ status: ++count < 3 ? 500 : 200, body: 'answer-of-the-receiver' }));
   const { secret } = await stack.createWebhook(`${receiver.url}/secret-path?token=hidden-token`);

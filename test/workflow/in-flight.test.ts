@@ -88,7 +88,7 @@ test('a workflow starts once there is a result, and schedules nothing', async ()
 });
 
 test.each(['all', 'undelivered'] as const)(
-  'a delivered delivery whose process died gets its workflow, and no second request (%s)',
+  'a delivery whose process dies after it was delivered gets its workflow, and no second request (%s)',
   async (workflows) => {
     const stack = await start({ worker: false, workflows });
     const receiver = await receiverOfTest();

@@ -148,7 +148,7 @@ test('a 410 and a rejected mail are counted', async () => {
   expect(rise).toEqual([1, 1]);
 });
 
-test('attempts without a response count as such', async () => {
+test('attempts without a response are counted as such', async () => {
   await stack.retireWebhooks();
   const { id: webhookId } = await stack.createWebhook('http://127.0.0.1:1/');
   const [none] = await risen([attempts('none')], async () => {

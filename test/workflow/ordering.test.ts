@@ -132,7 +132,7 @@ test('a blocked delivery waits while the head is at the receiver, and goes once 
   expect(arrived('underway')).toEqual([created, ...others]);
 });
 
-test('a failed head: the next deliveries go to the other webhooks', async () => {
+test('after a failed head the next deliveries go to the other webhooks', async () => {
   const [created] = await subscribe('record');
   const [first, ...others] = await group('failed', ...TYPES);
   receiver.respond(({ headers }) => ({ status: headers['x-service-event'] === 'CREATE_ORDER' ? 503 : 200 }));
@@ -233,7 +233,7 @@ test('a head deactivated during its request releases the next once that is over'
   expect(arrived('leaving')).toEqual([first, second]);
 });
 
-test('a deleted webhook: its deliveries are canceled, and the others go', async () => {
+test('the deliveries of a deleted webhook are canceled, and the others go', async () => {
   const [created] = await subscribe('record', ['CREATE_ORDER', 'UPDATE_ORDER']);
   const [first, again, other] = await group('deleted', 'CREATE_ORDER', 'CREATE_ORDER', 'UPDATE_ORDER');
   await stack.changeWebhook(Number(created), { deleted: true });
@@ -278,7 +278,7 @@ async function chainOf(id: string) {
   return row;
 }
 
-test('superseding: the newest continues with the count and window, behind deliveries in between', async () => {
+test('the newest of superseded deliveries continues with the count and window, behind deliveries in between', async () => {
   await subscribe('latest', ['UPDATE_ORDER']);
   await subscribe('record', ['UPDATE_ORDER_STATUS']);
   const [first, second] = await group('latest', 'UPDATE_ORDER', 'UPDATE_ORDER');
@@ -346,7 +346,7 @@ test('a recovery delivers the events of each record in order', async () => {
   expect(arrived('other')).toEqual(await recovered('other'));
 });
 
-test('ordering latest: a broken receiver gets the attempts of one event, its warning and deactivation', async () => {
+test('with the ordering latest a broken receiver gets the attempts of one event, its warning and deactivation', async () => {
   const policy = { ...stack.policy, initialIntervalMs: 60_000, maxRetries: 4 };
   await stack.stopWorker();
   await stack.startWorker({ policy });

@@ -39,7 +39,7 @@ async function unmailed(name: string) {
 }
 const repaired = (reason: string) => [{ kind: 'mail', action: 'startedAgain', reason, count: 1 }];
 
-test('a workflow terminated before its mail: mailed once, and nothing is sent to the receiver again', async () => {
+test('a workflow terminated before its mail mails once, and sends nothing to the receiver again', async () => {
   const { stack, receiver, id, taken, comesBack } = await unmailed('mail-terminated');
   await stack.workflow(id).terminate();
   comesBack();

@@ -37,7 +37,7 @@ async function failing(name: string, { isAway = false, deliveries = 1 } = {}) {
   return { stack, webhook, server, taken, warnings, warned };
 }
 
-test('many failing deliveries: one mail, recorded, by a workflow that says so', async () => {
+test('many failing deliveries cause one mail, which is recorded, by a workflow that says so', async () => {
   const { stack, webhook, taken, warnings, warned } = await failing('warned', { deliveries: 5 });
   const { id } = await warned();
   const handle = stack.client.workflow.getHandle(noticeWorkflowId(id));

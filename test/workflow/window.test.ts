@@ -72,7 +72,7 @@ test('a 410 from a former URL is a failure like any other', async () => {
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
 });
 
-test('a webhook inactive until the window ends: the delivery expires without blame', async () => {
+test('a delivery whose webhook is inactive until the window ends expires without blame', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/held`);
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const id = await stack.fireOne('10023');

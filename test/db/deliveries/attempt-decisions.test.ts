@@ -100,14 +100,14 @@ test('a first attempt that an outage delayed by hours: the delay is internal', a
   expect(await lateMs()).toBeGreaterThanOrEqual(2 * HOUR);
 });
 
-test('an attempt hours after its due time: the delay is internal', async () => {
+test('the delay of an attempt made hours after its due time is internal', async () => {
   await attempt();
   await dueSince(3);
   await attempt();
   expect(await lateMs()).toBeGreaterThanOrEqual(3 * HOUR);
 });
 
-test('several outages of one delivery: their delays add up', async () => {
+test('the delays of several outages of one delivery add up', async () => {
   await attempt();
   for (const hours of [2, 3]) {
     await dueSince(hours);

@@ -120,7 +120,7 @@ test('while one process makes an attempt, no other does, and its result counts',
   expect(await attempts()).toEqual([{ number: 1, outcome: 'failure' }]);
 });
 
-test('two processes race to begin an attempt: exactly one makes it', async () => {
+test('only one of two processes that race to begin an attempt makes it', async () => {
   const delivery = await loadForAttempt(database.sql, deliveryId);
   if (delivery === undefined) throw new Error('no delivery');
   const begins = () => begin(processWith(async () => success).deps, delivery, command());

@@ -86,7 +86,7 @@ test('an accepted delivery adds a row only if it ends an incident', async () => 
   expect(await ledger()).toBe(ended);
 });
 
-test('results recorded together: only failures before the accepted attempt are over', async () => {
+test('only failures before the accepted attempt are over when results are recorded together', async () => {
   const [early, good, late] = [await fire(), await fire(), await fire()];
   for (const id of [early, good, late]) {
     await beginAttempt(database.sql, { deliveryId: id, number: 1, generation: 1 });

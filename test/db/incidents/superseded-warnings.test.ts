@@ -73,7 +73,7 @@ test('a blocked successor still needs the warning; one held by an operator does 
   expect(await notice()).toMatchObject({ stillNeeded: false });
 });
 
-test('a delivery superseded before the decision: the warning is about its successor', async () => {
+test('a warning about a delivery superseded before the decision is about its successor', async () => {
   const successor = await replace(await lastRetries());
   expect(await decide()).toBe(1);
   expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: successor });

@@ -40,7 +40,7 @@ test('a record that the database refuses does not prevent the others', async () 
   expect(made).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-test('two records with the same identifier: one is created, with its own line', async () => {
+test('only one of two records with the same identifier is created, with its own line', async () => {
   const made = await outcomes([order('twice'), order('twice'), order('beside')]);
   expect(made.toSorted()).toEqual(['fulfilled', 'fulfilled', 'rejected']);
   const rows = await api.sql`

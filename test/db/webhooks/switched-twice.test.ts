@@ -6,7 +6,7 @@ import { createTestDatabase } from '../../support/database/database.ts';
 import { insertWebhook } from '../../support/database/events.ts';
 import { until } from '../../support/until.ts';
 
-test('two simultaneous deactivations: only one reports a change', async ({ onTestFinished }) => {
+test('only one of two simultaneous deactivations reports a change', async ({ onTestFinished }) => {
   const { sql, drop } = await createTestDatabase();
   onTestFinished(drop);
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });

@@ -234,7 +234,7 @@ describe('the record of an attempt', () => {
     expect(recordOf(waiting, { ...command, lastChance: true }, success)).toMatchObject({ windowLost: false });
   });
 
-  test("a 410 from the webhook's URL is gone, without a next attempt", () => {
+  test("a 410 from the webhook's URL has the outcome gone, and no next attempt", () => {
     const gone = { ...attempt, result: { ...result, outcome: 'gone', status: 410 } } as const;
     expect(recordOf(waiting, command, gone)).toMatchObject({
       outcome: 'gone',

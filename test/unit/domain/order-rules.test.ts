@@ -173,7 +173,7 @@ describe('refused', () => {
     expect(refused(fields)).toBe(`400 ${message}`);
   });
 
-  test('several problems at once', () => {
+  test('several problems are reported at once', () => {
     expect(refused({ sanction: true, marketplace: 'bazaar', shipper: 'PPL' })).toBe(
       '400 sanction: allowed only for b2b orders; shipperService: is required with shipper; marketplace: must be one of allegro, ebay',
     );
