@@ -59,13 +59,28 @@ export function attemptsOf(deps: RelayDeps, inFlight: InFlight, name: AttemptCla
     const quotas = limits.quotas(share);
     const { deliveries, more } = await claim(name, { limit, quotas });
     precedence.claimed(name, more);
-    inFlight.start(await keepOrdering(sql, deliveries), name);
+    inFlight.start(
+      deliveries.filter(({ isBlocked }) => !isBlocked),
+      name,
+    );
+    inFlight.start(await inTurn(deliveries.filter(({ isBlocked }) => isBlocked)), name);
     if (!more) {
       stoppedAt = atQuota(deliveries, quotas, stoppedAt);
       return stoppedAt.eshops.length + stoppedAt.webhooks.length > 0 ? 'full' : 'idle';
     }
     // If this claim got none of the waiting deliveries, other relays are claiming them.
     return deliveries.length > 0 ? 'more' : AGAIN_MS;
+  }
+
+  /** Those whose turn it is. @throws the error of the database when it is unavailable; they are given back then */
+  async function inTurn(blocked: readonly QueuedDelivery[]): Promise<readonly QueuedDelivery[]> {
+    try {
+      return await keepOrdering(sql, blocked);
+    } catch (error) {
+      // At worst they wait for the end of their lease.
+      await giveBack(sql, blocked).catch(() => {});
+      throw error;
+    }
   }
 
   return {

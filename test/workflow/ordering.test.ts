@@ -210,6 +210,22 @@ test('a deactivated head lets the others go; after the activation the rest goes 
   expect(arrived('inactive')).toEqual([first, other, first, second]);
 });
 
+test('deliveries without an ordering go, even if those claimed with them cannot be put in order', async () => {
+  await subscribe('record', ['CREATE_ORDER']);
+  await subscribe('none', ['UPDATE_ORDER']);
+  await group('disordered', 'CREATE_ORDER');
+  await stack.stopWorker();
+  const notBlocked = stack.sql.unsafe(`check (class <> ${CLASS.blocked}) not valid`);
+  await stack.sql`alter table deliveries add constraint away ${notBlocked}`;
+  try {
+    const [, unordered] = await happen('disordered', 'CREATE_ORDER', 'UPDATE_ORDER');
+    await stack.startWorker();
+    await delivered(String(unordered));
+  } finally {
+    await stack.sql`alter table deliveries drop constraint away`;
+  }
+});
+
 test('a head deactivated during its request releases the next once that is over', async () => {
   const [created] = await subscribe('record', ['CREATE_ORDER', 'UPDATE_ORDER']);
   const [accepted, accept] = later();
