@@ -8,7 +8,6 @@
 import { claimDeliveries } from '../db/outbox/claim.ts';
 import { settleOrdering } from '../db/outbox/keep-ordering.ts';
 import { recordLastClaims } from '../db/outbox/last-claims.ts';
-import { OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import { CLASS } from '../db/outbox/outbox.ts';
 import { isOfTemporal } from '../temporal/rejection.ts';
 import { attemptsOf } from './attempts.ts';
@@ -110,15 +109,8 @@ export function startRelay(relay: RelayOptions) {
     },
   });
   // If LISTEN fails, polling goes on.
-  const listening = sessionSql
-    ?.listen(OUTBOX_CHANNEL, (payload) => {
-      if (notifier.sent(payload)) return;
-      for (const work of workNamed(payload)) loops[work].wake();
-    })
-    .catch((error: unknown) => {
-      log.warn({ err: error }, 'LISTEN failed');
-      return undefined;
-    });
+  if (sessionSql !== null)
+    notifier.listen(sessionSql).catch((error: unknown) => log.warn({ err: error }, 'LISTEN failed'));
 
   return {
     /** Stops claiming, and waits for the calls under way, each of which has a deadline. */
@@ -126,8 +118,6 @@ export function startRelay(relay: RelayOptions) {
       stopping.abort();
       detach();
       await Promise.all(Object.values(loops).map((each) => each.stop()));
-      // The connection may be gone already.
-      await (await listening)?.unlisten().catch(() => {});
     },
     /**
      * Waits for the attempts that are still under way after the stop, at most as long as an attempt may take.

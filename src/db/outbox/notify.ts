@@ -53,6 +53,7 @@ export function createNotifier(sql: postgres.Sql) {
   let givingBack: Promise<unknown> = Promise.resolve();
   const waiting = new Set<RelayWork>();
   let relay: LocalRelay | undefined;
+  let listening: Promise<unknown> | undefined;
   let hearOutgoing: OnOutgoing = () => {};
 
   function send(): void {
@@ -114,8 +115,19 @@ export function createNotifier(sql: postgres.Sql) {
     outgoing(eshopId: number, bytes: number): void {
       if (bytes > 0) hearOutgoing(eshopId, bytes);
     },
-    /** Whether this notification came from this process. */
-    sent: (payload: string) => payload.split(' ').includes(id),
+    /**
+     * Wakes the attached relay when another process notifies. Subscribes once: the library subscribes again after
+     * each reconnect, and could then no longer end the subscription of one relay.
+     * @param sessions connections that no pooler shares
+     * @throws the error of the database when it is unavailable
+     */
+    async listen(sessions: postgres.Sql): Promise<void> {
+      listening ??= sessions.listen(OUTBOX_CHANNEL, (payload) => {
+        if (payload.split(' ').includes(id)) return;
+        for (const work of workNamed(payload)) relay?.wake(work);
+      });
+      await listening;
+    },
     /** Sends the pending notification, if any; waits until it is sent, and until deliveries given back are free. */
     async close(): Promise<void> {
       await givingBack;
