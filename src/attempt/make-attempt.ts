@@ -94,11 +94,9 @@ async function defer(
   wait: Wait,
 ): Promise<AttemptOutcome> {
   const { ms, ofReceiver } = wait;
-  const { id, attemptsMade, now } = delivery;
-  const lateMs = attemptsMade === 0 ? 0 : lateMsAt(delivery, now, queue);
-  if (queue === null)
-    await deferAttempt(sql, id, attemptsMade, { ms, lostMs: lateMs + (ofReceiver ? 0 : ms) });
-  else if (lateMs > 0) await deferAttempt(sql, id, attemptsMade, { ms: 0, lostMs: lateMs });
+  const lateMs = delivery.attemptsMade === 0 ? 0 : lateMsAt(delivery, delivery.now, queue);
+  if (queue === null) await deferAttempt(sql, delivery, { ms, lostMs: lateMs + (ofReceiver ? 0 : ms) });
+  else if (lateMs > 0) await deferAttempt(sql, delivery, { ms: 0, lostMs: lateMs });
   // In a last chance the activity itself waits. In any other attempt the workflow waits, and counts again.
   const reason = 'concurrencyLimit';
   return lastChance ? { kind: 'deferred', reason, ms } : skipped(delivery, reason);

@@ -95,15 +95,16 @@ export function finalState(state: StoredState): FinalState {
 
 /**
  * When the next attempt is due. A change to the webhook makes an attempt due at once, but not sooner than the
- * policy's first wait after the last attempt: switching a webhook on and off must not use up the retries.
+ * policy's first wait after the last attempt: switching a webhook on and off must not use up the retries. If a limit has
+ * deferred that attempt, its wait counts.
  */
 function nextAttemptOf(
   delivery: DeliveryForAttempt,
   firstWaitMs: number,
 ): { generationChanged: boolean; nextAttemptAt: number | null } {
-  const { attemptsMade, generation, lastGeneration, lastAttemptAt, now } = delivery;
+  const { attemptsMade, generation, lastGeneration, deferredGeneration, lastAttemptAt, now } = delivery;
   const planned = delivery.nextAttemptAt?.getTime() ?? null;
-  const changed = attemptsMade > 0 && generation !== lastGeneration;
+  const changed = attemptsMade > 0 && generation !== lastGeneration && generation !== deferredGeneration;
   const earliest = (lastAttemptAt?.getTime() ?? 0) + firstWaitMs;
   if (!changed || now.getTime() >= earliest) return { generationChanged: changed, nextAttemptAt: planned };
   return { generationChanged: false, nextAttemptAt: Math.min(planned ?? earliest, earliest) };

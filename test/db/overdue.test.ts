@@ -45,7 +45,7 @@ test('an attempt under way is not overdue until its owner is late', async () => 
 
 test('a deferred attempt is not overdue', async () => {
   const { id } = await due();
-  await deferAttempt(database.sql, id, 0, { ms: 60_000, lostMs: 0 });
+  await deferAttempt(database.sql, { id, attemptsMade: 0, generation: 1 }, { ms: 60_000, lostMs: 0 });
   expect(await attemptSeconds()).toBe(0);
 });
 

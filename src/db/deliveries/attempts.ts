@@ -26,6 +26,8 @@ export interface DeliveryForAttempt
   readonly lastError: string | null;
   /** The webhook's generation at the last attempt. */
   readonly lastGeneration: number | null;
+  /** The webhook's generation when an attempt was last deferred; null if none was. */
+  readonly deferredGeneration: number | null;
   /** The outcome of the last recorded attempt. */
   readonly lastOutcome: RecordedOutcome | null;
   readonly lastAttemptAt: Date | null;
@@ -70,7 +72,7 @@ const forAttempt = (sql: Sql, snapshot: postgres.Fragment) => sql`
            ${movedByPauses(sql, 'w', sql`d.window_started_at`)} as window_started_at,
            case when d.last_attempt_at > clock_timestamp() then d.next_attempt_at - (d.last_attempt_at - clock_timestamp())
              else d.next_attempt_at end as next_attempt_at,
-           d.last_status, d.last_error, d.last_generation,
+           d.last_status, d.last_error, d.last_generation, d.deferred_generation,
            least(d.last_attempt_at, clock_timestamp()) as last_attempt_at,
            d.late_ms::float8 as late_before_ms, d.window_lost, d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,

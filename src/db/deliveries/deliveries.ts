@@ -5,6 +5,7 @@ import type { Pool, Sql } from '../connection/pool.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { windowNotBegun } from '../outbox/outbox.ts';
 import { ending, isGivenUp, isOpen, seconds } from '../predicates.ts';
+import type { DeliveryForAttempt } from './attempts.ts';
 
 /**
  * Records that no attempt follows; if outages made attempts late, they are the reason.
@@ -18,20 +19,21 @@ export async function exhaustRetries(sql: Sql, deliveryId: string, attemptsMade:
 
 /**
  * Reschedules an attempt that cannot be made now.
- * @param attemptsMade as read: an attempt recorded since then keeps its own plan
+ * @param delivery as read: an attempt recorded since then keeps its own plan
  * @param wait `lostMs`: the time that its window loses by an outage, or because others than its receiver take the
  * places, in milliseconds: the webhook must not be deactivated for that
  */
 export async function deferAttempt(
   sql: Sql,
-  deliveryId: string,
-  attemptsMade: number,
+  delivery: Pick<DeliveryForAttempt, 'id' | 'attemptsMade' | 'generation'>,
   wait: { readonly ms: number; readonly lostMs: number },
 ) {
+  const { id, attemptsMade, generation } = delivery;
   await sql`
-    update deliveries d set next_attempt_at = clock_timestamp() + ${seconds(sql, wait.ms / 1_000)}, ${windowNotBegun(sql)},
+    update deliveries d set deferred_generation = ${generation},
+      next_attempt_at = clock_timestamp() + ${seconds(sql, wait.ms / 1_000)}, ${windowNotBegun(sql)},
       late_ms = d.late_ms + case when d.attempts_made > 0 then ${Math.round(wait.lostMs)}::bigint else 0 end
-    where d.id = ${deliveryId} and d.attempts_made = ${attemptsMade} and ${isOpen(sql)}`;
+    where d.id = ${id} and d.attempts_made = ${attemptsMade} and ${isOpen(sql)}`;
 }
 
 /** Starts the window of a delivery whose first attempt cannot be made yet. */

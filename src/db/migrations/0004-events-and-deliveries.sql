@@ -56,6 +56,8 @@ create table deliveries (
   last_error text,
   -- The webhook's generation at the last attempt.
   last_generation integer,
+  -- The webhook's generation when the next attempt was deferred: the change to it no longer makes an attempt due.
+  deferred_generation integer,
   -- How much later than due its attempts began because of outages, in milliseconds.
   late_ms bigint not null default 0,
   -- Outages left no room for the remaining attempts: the receiver is not to blame. For an expired delivery: whether

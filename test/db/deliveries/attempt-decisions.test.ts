@@ -5,6 +5,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../../src/attempt/make-attempt.ts';
 import type { AttemptCommand } from '../../../src/attempt/outcome.ts';
 import { createPrepare } from '../../../src/attempt/prepare.ts';
+import { situationOf } from '../../../src/attempt/situation.ts';
 import { createStatements } from '../../../src/attempt/statements.ts';
 import { unwatched } from '../../../src/attempt/watch.ts';
 import type { Limits } from '../../../src/concurrency/limits.ts';
@@ -14,6 +15,7 @@ import { setActive } from '../../../src/db/webhooks/change.ts';
 import type { AttemptRequest, AttemptResult } from '../../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../../src/domain/retry-policy.ts';
 import { untraced } from '../../../src/traces/traces.ts';
+import { nextStep } from '../../../workflows/next-step.ts';
 import { beginAttempt, fireDelivery } from '../../support/database/deliveries.ts';
 import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 import { alone, boundless, limitsWith } from '../../support/limits.ts';
@@ -182,6 +184,20 @@ test('without a permit, its workflow defers an attempt, while a last chance defe
   expect(deferred).toEqual({ kind: 'deferred', reason: 'concurrencyLimit', ms: expect.any(Number) });
   expect(deferred).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 0) });
   expect(sent).toEqual([]);
+});
+
+test('a deferral after an activation is obeyed: the activation no longer makes an attempt due at once', async () => {
+  await attempt();
+  await database.sql`update webhooks set generation = generation + 1 where id = ${shop.webhookId}`;
+  await database.sql`update deliveries set last_attempt_at = now() - interval '1 minute' where id = ${deliveryId}`;
+  const step = async () => {
+    const situation = situationOf(await loadForAttempt(database.sql, deliveryId), defaultRetryPolicy);
+    return situation.open ? nextStep(situation).step : situation.state;
+  };
+  expect(await step()).toBe('attempt');
+  const limits = { ...boundless, acquire: async () => ({ ms: HOUR, ofReceiver: true }) };
+  await attempt(null, { limits, lastChance: false });
+  expect(await step()).toBe('waitForNextAttempt');
 });
 
 test.each([

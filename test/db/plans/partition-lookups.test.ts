@@ -107,7 +107,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   findDispatched: (tx) => findDispatched(tx, [id]),
   findClosed: (tx) => findClosed(tx, [id]),
   exhaustRetries: (tx) => exhaustRetries(tx, id, 1),
-  deferAttempt: (tx) => deferAttempt(tx, id, 1, { ms: 1_000, lostMs: 0 }),
+  deferAttempt: (tx) => deferAttempt(tx, { id, attemptsMade: 1, generation: 1 }, { ms: 1_000, lostMs: 0 }),
   startWindow: (tx) => startWindow(tx, id),
   closeOpen: (tx) => closeOpen(tx, id, 'expired', {}),
   findDelivery: (tx) => findDelivery(tx, eshopId, id),

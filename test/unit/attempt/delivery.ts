@@ -36,6 +36,7 @@ export const waiting: DeliveryForAttempt = {
   lastStatus: 503,
   lastError: 'HTTP 503',
   lastGeneration: 2,
+  deferredGeneration: null,
   lastOutcome: 'failure',
   lastAttemptAt: at(-5 * MINUTE + 200),
   lateBeforeMs: 0,

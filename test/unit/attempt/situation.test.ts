@@ -95,6 +95,11 @@ describe('the time of the next attempt', () => {
       { generationChanged: true, nextAttemptAt: NOW + MINUTE },
     ],
     [
+      'the webhook changed, and a limit has deferred the attempt since: as deferred',
+      { ...changed, lastAttemptAt: at(-10_000), deferredGeneration: 3 },
+      { generationChanged: false, nextAttemptAt: NOW + MINUTE },
+    ],
+    [
       'the webhook changed right after an attempt: when the first wait is over',
       { ...changed, lastAttemptAt: at(-9_999) },
       { generationChanged: false, nextAttemptAt: NOW + 1 },
