@@ -86,13 +86,14 @@ export function heldWhileInactive(
 
 /**
  * How long a delivery is deferred while its webhook is paused.
- * @returns null if the queue has the delivery, and keeps it
+ * @returns null if the queue has the delivery, and keeps it; or if its workflow has to wait, since nothing cancels
+ * the activity of a last chance
  */
 export function heldWhilePaused(
   { id, pausedUntil, now }: Pick<DeliveryForAttempt, 'id' | 'pausedUntil' | 'now'>,
-  { queue }: Pick<AttemptCommand, 'queue'>,
+  { queue, lastChance }: Pick<AttemptCommand, 'queue' | 'lastChance'>,
 ): AttemptDeferral | null {
-  if (queue !== null || pausedUntil === null) return null;
+  if (queue !== null || lastChance || pausedUntil === null) return null;
   const until = resumesAt(id, pausedUntil);
   return { kind: 'deferred', reason: 'paused', ms: until.getTime() - now.getTime(), until };
 }

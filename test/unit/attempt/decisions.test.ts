@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   type FinishedAttempt,
+  heldWhilePaused,
   isJustOver,
   lostTimeMs,
   recordOf,
@@ -21,6 +22,12 @@ const command: AttemptCommand = {
   expectedNumber: 2,
   queue: null,
 };
+
+test('a pause is waited for by the activity, except a last chance, whose activity nothing cancels', () => {
+  const paused = { ...waiting, pausedUntil: at(MINUTE) };
+  expect(heldWhilePaused(paused, command)).toMatchObject({ kind: 'deferred', reason: 'paused' });
+  expect(heldWhilePaused(paused, { ...command, lastChance: true })).toBeNull();
+});
 
 describe('the reason to skip an attempt', () => {
   test.each<[string, Partial<DeliveryForAttempt>, Partial<AttemptCommand>, SkipReason | null]>([
