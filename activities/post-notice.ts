@@ -59,12 +59,13 @@ export async function postNotice(
 
 /** @throws Error if the e-shop's secret cannot be opened */
 async function request({ sendNotice, keys }: PostNoticeDeps, notice: Notice, subject: Subject) {
-  const { id: noticeId, eshopId, noticeUrl: url, noticeFormat, noticeSecret, now: at } = notice;
+  const { id: noticeId, eshopId, noticeUrl: url, noticeFormat, noticeSecret } = notice;
   if (url === null || noticeSecret === null) throw new Error('A notice that is wanted has a URL.');
   const secret = keys.decryptSecret(noticeSecret, { eshopId, of: 'notices' });
   const body = noticeBody(contentOf(notice, subject), noticeFormat);
   return await withHeartbeat(Context.current(), (signal) =>
-    sendNotice({ noticeId, eshopId, url, secret, body, at }, signal),
+    // Not by the database's clock: if that is wrong, the receiver would refuse the signature.
+    sendNotice({ noticeId, eshopId, url, secret, body, at: new Date() }, signal),
   );
 }
 

@@ -27,8 +27,6 @@ export interface Notice extends PendingNotice {
   readonly at: Date;
   /** Requests to the URL so far. */
   readonly tries: number;
-  /** By the database's clock. */
-  readonly now: Date;
 }
 
 export async function readNotice(sql: Sql, id: string): Promise<Notice | null> {
@@ -44,7 +42,7 @@ export async function readNotice(sql: Sql, id: string): Promise<Notice | null> {
         and (n.kind not in ('recovered', 'deactivated') or w.deleted_at is null) as wanted,
       s.notice_url, s.notice_format, s.notice_secret,
       n.lost_notice_secret and s.notice_url is not null as lost_notice_secret, n.generation, n.delivery_id, n.at,
-      n.tries, clock_timestamp() as now
+      n.tries
     from notices n
     join eshops s on s.id = n.eshop_id
     left join webhooks w on w.id = n.webhook_id
