@@ -71,6 +71,8 @@ function whyDeferred(outcome: AttemptDeferral): string {
       return `Held: the webhook is paused. It goes on ${outcome.until.toISOString()}.`;
     case 'concurrencyLimit':
       return `Deferred: ${limitReached}.`;
+    case 'order':
+      return 'Deferred: an older event of the same record goes first.';
   }
 }
 

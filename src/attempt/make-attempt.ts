@@ -8,6 +8,7 @@
 import type { MadeRequest, Wait } from '../concurrency/limits.ts';
 import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
 import { closeDelivery, deferAttempt, exhaustRetries, startWindow } from '../db/deliveries/deliveries.ts';
+import { isBehindOthers } from '../db/outbox/keep-ordering.ts';
 import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
 import {
   heldWhileInactive,
@@ -52,6 +53,12 @@ export async function makeAttempt(
   }
 }
 
+/**
+ * How soon a delivery that has its workflow looks again whether it is its turn in its record, in milliseconds. Too
+ * short: steps of Temporal without result. Too long: it goes later than those before it allow.
+ */
+const TURN_MS = 10_000;
+
 async function makeOrDefer(
   deps: AttemptDeps,
   command: AttemptCommand,
@@ -64,6 +71,10 @@ async function makeOrDefer(
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
   const reason = skipReasonOf(delivery, command);
   if (reason !== null) return await skip(deps, delivery, command, reason);
+  if (command.queue === null && (await isBehindOthers(deps.sql, delivery))) {
+    await deferAttempt(deps.sql, delivery, { ms: TURN_MS, lostMs: 0 });
+    return { kind: 'deferred', reason: 'order', ms: TURN_MS };
+  }
   signals?.onPermit?.('requested');
   const permit = await deps.limits.acquire(delivery, signals?.stop);
   if (permit === undefined) throw new Stopping('This attempt was interrupted before it began.');

@@ -33,7 +33,8 @@ export interface QueueTerms {
 
 /**
  * Why no request was made. `underWay`: another owner makes the attempt. `stopped`: an operator has stopped the
- * delivery. `concurrencyLimit`: a limit is reached, and the attempt is deferred.
+ * delivery. `concurrencyLimit`: a limit is reached, and the attempt is deferred. `order`:
+ * older events of its record go first.
  */
 export type SkipReason =
   | 'inactive'
@@ -45,7 +46,8 @@ export type SkipReason =
   | 'spent'
   | 'windowOver'
   | 'notDue'
-  | 'concurrencyLimit';
+  | 'concurrencyLimit'
+  | 'order';
 
 /** The outcome of an attempt that did not fail. */
 export type AttemptVerdict =
@@ -72,8 +74,8 @@ export type AttemptDeferral = {
 } & (
   | { readonly reason: 'inactive'; readonly windowEndsAt: Date }
   | { readonly reason: 'paused'; readonly until: Date }
-  /** The last chance, while a concurrency limit is reached. */
-  | { readonly reason: 'concurrencyLimit' }
+  /** The last chance, while a concurrency limit is reached; or others of its record go first. */
+  | { readonly reason: 'concurrencyLimit' | 'order' }
 );
 
 /** The outcome of a command, for its caller. The records have the `RecordedOutcome` of a request that was made. */

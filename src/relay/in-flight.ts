@@ -32,6 +32,7 @@ type ReturnPath = 'defer' | 'requeue' | 'workflow';
  */
 const returnPath: Readonly<Record<SkipReason, ReturnPath>> = {
   concurrencyLimit: 'defer',
+  order: 'defer',
   underWay: 'defer',
   spent: 'workflow',
   windowOver: 'workflow',

@@ -6,6 +6,7 @@ import { redeliver } from '../../src/db/outbox/redeliver.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { replaceWebhook } from '../../src/db/webhooks/change.ts';
+import { pauseWebhook, resumeWebhook } from '../../src/db/webhooks/pause.ts';
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { isLastCall } from '../../src/domain/incident.ts';
@@ -208,6 +209,21 @@ test('a deactivated head lets the others go; after the activation the rest goes 
   await tryNow(first);
   await delivered(first, String(second));
   expect(arrived('inactive')).toEqual([first, other, first, second]);
+});
+
+test('a delivery that has its workflow before its first attempt waits for its turn, too', async () => {
+  const [webhook] = await subscribe('record', ['CREATE_ORDER']);
+  await pauseWebhook(stack.sql, stack.eshopId, Number(webhook), new Date(Date.now() + 3_600_000));
+  const [first, second] = await happen('held', 'CREATE_ORDER', 'CREATE_ORDER');
+  if (first === undefined || second === undefined) throw new Error('no deliveries');
+  await ask('hold', second);
+  await stack.until('its workflow', async () => (await stack.delivery(second)).dispatchedAt !== null);
+  answer('held', refusing);
+  await resumeWebhook(stack.sql, stack.eshopId, Number(webhook));
+  await stack.untilState(first, 'retrying');
+  await ask('resume', second);
+  await stack.until('a plan', async () => (await stack.delivery(second)).nextAttemptAt !== null);
+  expect(arrived('held')).toEqual([first]);
 });
 
 test('deliveries without an ordering go, even if those claimed with them cannot be put in order', async () => {

@@ -8,6 +8,7 @@
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
+import type { Ordering } from '../../domain/webhook-fields.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import { anyOf, notIndexable } from '../ids.ts';
 import { makesAttempts } from '../pauses.ts';
@@ -56,6 +57,22 @@ export async function keepOrdering(
   // If this fails, the relay repairs it, and the rest of the claim goes on.
   if (removed.size > 0) await settleOrdering(sql, { records: [...removed] }).catch(() => {});
   return claimed.filter(({ id }) => !removed.has(id));
+}
+
+/** Whether a delivery that was never attempted is behind others. Claims ask for those of the queue. */
+export async function isBehindOthers(
+  sql: Sql,
+  {
+    id,
+    attemptsMade,
+    ordering,
+  }: { readonly id: string; readonly attemptsMade: number; readonly ordering: Ordering },
+): Promise<boolean> {
+  if (attemptsMade > 0 || ordering === 'none') return false;
+  const found = await sql`
+    select from deliveries d join webhooks w on w.id = d.webhook_id
+    where d.id = ${id} and exists (select ${predecessors(sql, placeOf(sql))})`;
+  return found.length > 0;
 }
 
 /**

@@ -139,7 +139,7 @@ export function waitsFor(sql: Sql) {
     select json_build_object('reason', 'order', 'deliveryId', predecessor.id, 'since', d.created_at, 'nextAttemptAt',
       case when predecessor.operator_stop is null and predecessor.next_attempt_at > clock_timestamp()
         then predecessor.next_attempt_at end)
-    ${predecessors(sql, placeOf(sql))} and d.dispatched_at is null and w.ordering <> 'none'
+    ${predecessors(sql, placeOf(sql))} and w.ordering <> 'none'
     order by predecessor.sequence, predecessor.id limit 1`;
   return sql`
   case
