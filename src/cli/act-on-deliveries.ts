@@ -73,7 +73,7 @@ export async function redeliverEach(
   });
 }
 
-/** Acts on one delivery after the other, first on those in the queue; calls `answered` at once with each answer. */
+/** Acts on one delivery after another, first on those in the queue; calls `answered` at once with each answer. */
 export async function actOnDeliveries(
   settings: Settings,
   { action, ids, by, reason }: Request,

@@ -101,7 +101,7 @@ function lackingInList(listed: number, inTemporal: number, { state, since, until
 }
 
 /**
- * Acts on deliveries in the queue one after the other, since the job does not know them.
+ * Acts on deliveries in the queue one after another, since the job does not cover them.
  * @param ids the newest first: giving up an older one would release the next of its record
  * @returns the number of deliveries that did not accept the action
  */
@@ -206,7 +206,7 @@ export async function actOnAll(settings: Settings, asked: BulkRequest, output: O
       const request = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
       await actOnSelected(selected, asked, { client, request }, output);
     }
-    // A script must notice it.
+    // Scripts must be able to notice this.
     if (missed !== '' && !dryRun)
       throw new UserError('Some of the deliveries were not acted on.', SOME_FAILED);
   };

@@ -10,7 +10,7 @@ import type { CommandContext } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { version } from '../lib/version.ts';
 
-/** What the help says, and what loads the function that defines its options and action. */
+/** The description for the help, and the loader of the function that defines its options and action. */
 type LazyCommand = readonly [
   description: string,
   load: () => Promise<(command: Command, context: CommandContext) => void>,

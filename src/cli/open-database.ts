@@ -84,7 +84,7 @@ export async function withStoppedDatabase<T>(
   await requireOwnFolder(dataDir.path, (await serverUser().catch(() => undefined))?.uid);
   const unlock = await lockDataDir(dataDir);
   try {
-    // Needed by no other command.
+    // No other command needs it.
     const { startPostgres } = await import('../embedded/postgres.ts');
     const server = await startPostgres(dataDir, () => {});
     try {
@@ -112,7 +112,7 @@ async function openAt<T>(
   } catch (error) {
     throw explained(error, settings);
   } finally {
-    // Notifies the relay now, instead of leaving it to its next poll.
+    // Notifies the relay now instead of at its next poll.
     await sql.notifier.close();
     await sql.end({ timeout: 1 });
   }

@@ -7,7 +7,7 @@ import { type FieldProblem, Problem } from '../domain/problem.ts';
 /** Why the API refused: problems of fields, or one sentence. */
 export type Rejection = string | readonly FieldProblem[];
 
-/** Why the API refused, for the page that asked. @throws the error if it is no refusal, or 404: nothing to show */
+/** Why the API refused, for the page that asked. @throws the error if it is no refusal, or a 404 */
 export function rejectionOf(error: unknown): Rejection {
   if (error instanceof Problem && error.status !== 404)
     return error.problems.length > 0 ? error.problems : error.message;

@@ -27,7 +27,7 @@ export function State({ state }: { state: DeliveryState }) {
   return <Badge tone={TONES[state]}>{state}</Badge>;
 }
 
-/** @param under the path before those of the lists */
+/** @param under the path that precedes those of the lists */
 export function Counts({ counts, under = '' }: { counts: readonly NamedCount[]; under?: string }) {
   return (
     <div class="cards">

@@ -16,8 +16,8 @@ export function confirmationRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void 
   const path = `${CONFIRM_PATH.slice(CONSOLE.length)}/:token`;
 
   /**
-   * Expired, removed and made-up links get the same page. No limit: nobody guesses 32 bytes, and behind a proxy one
-   * stranger could lock everybody out.
+   * Expired, removed and made-up links get the same page. There is no limit: 32 bytes cannot be guessed, and behind a
+   * proxy one stranger could lock everybody out.
    */
   async function renderConfirmation(
     c: Context<ConsoleEnv>,

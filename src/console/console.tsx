@@ -76,7 +76,7 @@ function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHa
     c.set('api', apiClient(api, viewer));
     // A POST waits for its turn in the API, and the test of a webhook for its receiver.
     if (c.req.method === 'POST') return await next();
-    // The place counts for a person's own e-shop, the first, whichever the page is about.
+    // The place counts for the person's own e-shop, the first one, whichever e-shop the page is about.
     await places.run(eshops[0]?.id ?? eshop.id, next);
   };
 }

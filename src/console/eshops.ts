@@ -1,4 +1,4 @@
-/** The e-shop of a page, one of the person's: the owner of what the path names, else the one chosen last. */
+/** The e-shop of a page, one of the person's: the owner of the object named by the path, else the one chosen last. */
 import type { Context } from 'hono';
 import type { ApiDeps } from '../api/deps.ts';
 import { eshopOf, type Owned } from '../db/console/eshops.ts';

@@ -157,8 +157,8 @@ export function Empty({ title, children, more }: { title: string; children: Chil
 }
 
 /**
- * How long all viewers of live pages share what is costly to read, in milliseconds. Too low: each reads it again.
- * Too high: a change is seen later.
+ * How long all viewers of live pages share costly readings, in milliseconds. Too low: each reads it again. Too high:
+ * a change is seen later.
  */
 export const SHARED_READ_MS = 3_000;
 

@@ -27,7 +27,7 @@ function pathOf(next = ''): string {
   return (/\p{Cc}/u.test(next) ? null : pageOf(next)) ?? CONSOLE;
 }
 
-/** The number of no e-shop: it finds nobody. */
+/** A number that no e-shop has. */
 const NO_ESHOP = 0;
 
 function eshopNumber(text: string | undefined): number {

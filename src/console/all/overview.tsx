@@ -17,7 +17,7 @@ import { needsAttention, TroubledWebhook } from '../webhooks/health.tsx';
 import { scopeOf, titlesOf } from './scope.ts';
 
 const CREATE = 'npx --no waybill eshop create --name NAME --email ADDRESS';
-/** The most webhooks shown as needing attention: with more, the problem is elsewhere. */
+/** The most webhooks shown as needing attention: if there are more, the problem is elsewhere. */
 const MAX_SHOWN = 50;
 const MAX_WEBHOOKS_LISTED = 10_000;
 

@@ -7,7 +7,7 @@ import { badRequest, forbidden, Problem } from '../../domain/problem.ts';
 import type { Role } from '../../domain/role.ts';
 import { oneLine } from '../../domain/text.ts';
 
-/** The label of its button, and what the one who asked for it did. */
+/** The label of its button, and what its requester did. */
 export const ACTION_TEXTS: Readonly<Record<ActionName, readonly [label: string, done: string]>> = {
   tryNow: ['Try now', 'asked for an attempt'],
   hold: ['Hold', 'held it'],
@@ -23,7 +23,7 @@ export function actionsOf(role: Role): readonly ActionName[] {
 /** As `askedBy` marks a user of the e-shop. */
 const OF_THE_ESHOP = ' (e-shop)';
 
-/** Who asked for an action, as the viewer may know it: an e-shop learns no account of the warehouse. */
+/** Who requested an action, as far as the viewer may know: an e-shop never sees an account of the warehouse. */
 export function whoAsked(by: string, viewer: Role): string {
   return viewer === 'warehouse' || by.endsWith(OF_THE_ESHOP) ? by : 'the warehouse';
 }

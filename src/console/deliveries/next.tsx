@@ -14,7 +14,7 @@ export interface NextProps extends StandingProps {
   readonly offered: readonly ActionName[];
 }
 
-/** Whether its webhook lost more than this delivery: it was deactivated by failures since. */
+/** Whether its webhook lost more than this delivery, because failures have deactivated it since. */
 function lostMore({ delivery, webhook: { lastDeactivation } }: NextProps): boolean {
   return (
     lastDeactivation !== null &&
@@ -101,7 +101,7 @@ export function Reason() {
   return <Input name="reason" label={label} maxlength={MAX_REASON_CHARS} />;
 }
 
-/** One form for all of it: each button says where it goes. */
+/** One form for all actions: each button names its path. */
 export function Next(props: NextProps) {
   const { delivery } = props;
   const viewer = useViewer();

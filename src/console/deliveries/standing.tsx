@@ -30,7 +30,7 @@ function deliveryLink(id: string, text: string): Child {
 
 /**
  * Why it expired (docs/interface.md, D9 and D10): a failure of Waybill, an operator's hold, or else its webhook was
- * inactive. Of two causes the one that is certain is named.
+ * inactive. If there are two causes, the certain one is named.
  */
 function expiry({ delivery, webhook, policy, windowLost }: StandingProps, viewer: Role): string {
   const ended = `Its window of ${duration(policy.windowMs)} ended`;

@@ -1,4 +1,4 @@
-/** What happened to a delivery, the latest first: one line each, responses folded. */
+/** The history of a delivery, the latest first: one line each, responses folded. */
 import type { Child } from 'hono/jsx';
 import { duration } from '../../domain/duration.ts';
 import type { Role } from '../../domain/role.ts';
@@ -15,7 +15,7 @@ interface Moment {
   readonly tone: Tone;
   readonly line: Child;
   readonly id?: string;
-  /** What is shown on demand. */
+  /** The details shown on demand. */
   readonly more?: Child;
 }
 

@@ -15,7 +15,7 @@ import { Ago } from '../times.tsx';
 import { OutcomeLine } from './outcomes.tsx';
 
 export const EVENTS = '/events';
-/** The value of the filter `arrived` for what no webhook got. */
+/** The value of the filter `arrived` for events that no webhook got. */
 export const NOT_DELIVERED = 'no';
 
 export const EventList = v.object({

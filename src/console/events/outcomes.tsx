@@ -1,4 +1,4 @@
-/** What became of an event at its webhooks: one state each. */
+/** The outcome of an event at each of its webhooks. */
 import type * as v from 'valibot';
 import type { Event } from '../../api/event-schemas.ts';
 import type { webhookCauses } from '../../domain/absence.ts';

@@ -18,7 +18,7 @@ import { byUrgency, type Outcome, OutcomeBadge } from './outcomes.tsx';
 /** Causes whose badge says everything. */
 const PLAIN: ReadonlySet<Outcome['cause']> = new Set(['inactive', 'notKept', 'stockOnly', 'ownChange']);
 
-/** What the state does not say. */
+/** Details that the state does not show. */
 function detailOf({ webhookId, state, lastError, cause, reason }: Outcome): string | null {
   if (state === 'delivered' || PLAIN.has(cause)) return null;
   return reason?.replace(`Webhook ${webhookId} `, '') ?? lastError;

@@ -84,7 +84,7 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
   const maximum = roundAbove(Math.max(1, ...steps.map(countOf)));
   const stepMs = range.stepSeconds * 1_000;
   const last = Math.floor(now.getTime() / stepMs) * stepMs;
-  // From the first delivery on: what was before is empty.
+  // Begins with the first delivery: everything earlier is empty.
   const since = Math.floor((last - (steps[0]?.at.getTime() ?? last)) / stepMs) + 1;
   const bars = Math.min(Math.round(range.seconds / range.stepSeconds), Math.max(MIN_BARS, since));
   const first = last - (bars - 1) * stepMs;

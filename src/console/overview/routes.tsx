@@ -70,7 +70,7 @@ function FirstSteps() {
   );
 }
 
-/** Deliveries held up by an order, if there are any. */
+/** Deliveries held up by the ordering of their record, if there are any. */
 function Behind({ blocked: { records, since } }: { blocked: BlockedRecords }) {
   if (since === null) return null;
   return (
@@ -84,7 +84,7 @@ function Behind({ blocked: { records, since } }: { blocked: BlockedRecords }) {
   );
 }
 
-/** A record that a receiver may be changing without end, as it answers its own changes. */
+/** A record that a receiver may be changing endlessly, because it reacts to its own changes. */
 function Loop({ loop }: { loop: FoundLoop | null }) {
   if (loop === null) return null;
   const { kind, type, entityId, changes } = loop;

@@ -40,7 +40,7 @@ export async function findOverlap(sql: ConsoleDeps['sql'], c: Context<ConsoleEnv
   return until !== null && until > now ? until.toISOString() : null;
 }
 
-/** What the page of a webhook shows. */
+/** The data on the page of a webhook. */
 export async function readWebhook({ sql, policy }: ConsoleDeps, c: Context<ConsoleEnv>, id: string) {
   const { api, viewer } = c.var;
   const at = `/v21/webhooks/${piece(id)}`;

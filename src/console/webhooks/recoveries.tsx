@@ -12,7 +12,7 @@ import { Ago, Time } from '../times.tsx';
 
 type Recovery = v.InferOutput<typeof recoveryRecord>;
 
-/** What can be asked of one now. @param waits whether its webhook is inactive or paused: resuming changes nothing */
+/** The actions that it accepts now. @param waits whether its webhook is inactive or paused: resuming has no effect */
 export function actionsOf(state: RecoveryState, waits: boolean): readonly RecoveryAction[] {
   if (!isUnderWay(state)) return [];
   if (state === 'running') return ['pause', 'cancel'];
