@@ -94,9 +94,9 @@ export function finalState(state: StoredState): FinalState {
 }
 
 /**
- * When the next attempt is due. A change to the webhook makes an attempt due at once, but not sooner than the policy's
- * first wait after the last attempt: switching a webhook on and off must not use up the retries. If a limit has
- * deferred that attempt, its wait counts.
+ * When the next attempt is due. A change to the webhook makes an attempt due at once, but not sooner than the
+ * policy's first wait after the last attempt: switching a webhook on and off must not use up the retries. If a limit
+ * has deferred that attempt, its wait counts.
  */
 function nextAttemptOf(
   delivery: DeliveryForAttempt,

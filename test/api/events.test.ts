@@ -205,6 +205,14 @@ describe('why an event did not reach a webhook', () => {
     expect(reason).toMatch(/was inactive: it was created inactive at .*Z and had not been activated yet\.$/);
   });
 
+  test('the webhook had been deactivated by a request that changed its URL, too', async () => {
+    const id = await webhook();
+    const { data } = await shop('GET', path(id));
+    await shop('PUT', path(id), { ...data, url: `${data.url}/moved`, active: false });
+    await order();
+    expect(await saidOf(id)).toMatchObject({ cause: 'deactivatedByUser' });
+  });
+
   test('the webhook had been deactivated on request, even if it was activated since', async () => {
     const id = await webhook();
     const { data } = await shop('PUT', path(id, '/deactivate'));

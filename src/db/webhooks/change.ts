@@ -81,11 +81,12 @@ export async function replaceWebhook(
     const problems = typeProblems(after);
     if (problems.length > 0) throw invalid(problems);
     await keepRequestSettings(tx, before.id, after);
+    // First: the version that shows the deactivation has its generation.
+    await applyChange(tx, eshopId, before, after);
     await tx`
       update webhooks
       set (${settingsColumns(tx)}) = (select ${settingsColumns(tx, 'x')} from ${rowOf(tx, after)} x)
       where id = ${before.id}`;
-    await applyChange(tx, eshopId, before, after);
     return await reload(tx, eshopId, id);
   });
 }
