@@ -68,6 +68,8 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
   for (const action of actionNames) {
     const [verb, description] = verbs[action];
     const part = command.command(verb).description(description).addHelpText('after', HELP);
+    // Its former name.
+    if (action === 'tryNow') part.alias('retry');
     runs(part, options, async ({ ids, json, reason = '', by = accountName(), dryRun, yes, ...filter }) => {
       const bulk = Object.values(filter).some((value) => value !== undefined);
       if (ids.length > 0 === bulk) {

@@ -112,6 +112,7 @@ describe('deliveries named by id', () => {
     expect((await deliveries('redeliver', made.redelivery)).printed).toBe(
       `${made.redelivery}  It is still open. To make its next attempt now: waybill deliveries try-now ${made.redelivery}`,
     );
+    expect((await deliveries('retry', made.redelivery)).printed).toMatch(/Attempt \d+ of 21 follows at once/);
     expect((await deliveries('hold', id)).printed).toBe(
       `${id}  The delivery has already ended as delivered.`,
     );
