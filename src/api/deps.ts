@@ -92,7 +92,7 @@ export interface ApiEnv {
     stillAllowed: () => Promise<boolean>;
     /** The database's clock, read by the authentication. */
     clock: Clock;
-    /** The transaction of a request with an `Idempotency-Key`, in which all of it is done; absent without one. */
+    /** The transaction in which a request with an `Idempotency-Key` does all its work; absent without one. */
     sql?: Transaction;
     /** Whether the route takes an `Idempotency-Key`. */
     acceptsKey?: boolean;

@@ -29,7 +29,7 @@ interface Operation {
   readonly token?: boolean;
 }
 
-/** What is done to a record by a route of its own. */
+/** An action on a record that has its own route. */
 export interface Action extends Pick<Operation, 'summary' | 'message'> {
   /** The last part of its path. */
   readonly name: string;

@@ -88,7 +88,7 @@ export const schedulerDefaults = {
   settleMs: 5_000,
   /**
    * The polling interval that backs LISTEN up, in milliseconds. While Temporal or the database is unavailable, a loop
-   * tries again after a quarter of it, and ever more rarely, up to five times as long.
+   * tries again after a quarter of it, and less and less often, up to five times as long.
    */
   pollMs: 1_000,
   /**

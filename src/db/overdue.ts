@@ -21,7 +21,7 @@ export const queueClasses = [...attemptClasses, 'undelivered'] as const;
 /** For how long the first due delivery of each class has been due, in seconds; 0 if none is. */
 type DueSeconds = Readonly<Record<(typeof queueClasses)[number], number>>;
 
-/** What is overdue. */
+/** The overdue attempts and deliveries. */
 export interface Overdue {
   /**
    * How late the first due attempt of a delivery that Temporal has is, in seconds; 0 if none is due. A delivery is

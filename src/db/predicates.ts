@@ -15,7 +15,7 @@ export const isSettled = (sql: Sql) => sql`(${isOpen(sql)} or d.state = 'deliver
 export const isGivenUp = (sql: Sql, alias = 'd') =>
   sql`(${sql(alias)}.operator_stop is not distinct from 'giveUp')`;
 
-/** What ends a delivery sets, besides its state: it has no next attempt, and nobody has claimed it. */
+/** The columns that an end of a delivery sets besides its state: no next attempt, and no claim. */
 export const ending = (sql: Sql) =>
   sql`finished_at = clock_timestamp(), next_attempt_at = null, claimed_until = null, claim_id = null`;
 

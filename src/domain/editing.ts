@@ -10,7 +10,7 @@ import type { ShipperCatalogue } from './shipper-services.ts';
 import { assertChangeable } from './status.ts';
 import { fieldsOf, isObject, omitFields, type Rule, rulesOf, validate } from './validation.ts';
 
-/** What the rules know besides the body. */
+/** The facts that the rules know besides the body. */
 export interface WriteContext {
   readonly now: Date;
   readonly shipperCatalogue: ShipperCatalogue;

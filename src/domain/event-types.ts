@@ -5,7 +5,7 @@
 
 export type EntityKind = 'order' | 'product' | 'receiving' | 'return' | 'stockMovement';
 
-/** What a write did to a record, in the order in which its events fire; the catalogue says by which fields. */
+/** The effects of a write on a record, in the order in which their events fire; the catalogue lists the fields. */
 export const occasions = ['created', 'updated', 'statusChanged'] as const;
 export type Occasion = (typeof occasions)[number];
 

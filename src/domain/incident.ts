@@ -80,7 +80,7 @@ export interface WarningTimes {
 const HOUR_MS = 3_600_000;
 /** The planned time of all retries together, in milliseconds. */
 const lasts = (policy: RetryPolicy) => waitsWithinWindow(policy, null, 1, policy.windowMs);
-/** In so short a time nobody can act, in milliseconds. */
+/** Too short a time for anybody to act, in milliseconds. */
 const MIN_WARNED_SPAN_MS = 60_000;
 
 /**

@@ -38,7 +38,7 @@ export const UNNAMED_OPERATOR = 'an operator';
 export const MAX_REASON_CHARS = 500;
 export const MAX_NAME_CHARS = 100;
 
-/** Who stopped a delivery, and why; null if nobody did. */
+/** Who stopped a delivery, and why; null if it is not stopped. */
 export interface OperatorHold extends Omit<OperatorAction, 'id' | 'action' | 'user'> {
   readonly stop: OperatorStop;
 }

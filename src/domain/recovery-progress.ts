@@ -1,4 +1,4 @@
-/** The progress of a recovery, computed from what is stored of it. Pure. */
+/** The progress of a recovery, computed from its stored data. Pure. */
 import { isUnderWay, type RecoverySituation, recoveryReason, shownRecoveryState } from './recovery.ts';
 import { endedOf, type RecoveryCounts } from './recovery-pace.ts';
 

@@ -36,9 +36,7 @@ function partOfPlan(policy: RetryPolicy, attempt: number, share: number): number
   return Math.min(Math.round(planned * share), policy.windowMs);
 }
 
-/**
- * The shortest wait, as a part of the planned one: deliveries that failed together are retried over a tenth of it.
- */
+/** The shortest wait, as a part of the planned one: deliveries that failed together are spread over a tenth of it. */
 export const SHORTEST_PART = 0.9;
 
 /**

@@ -25,8 +25,8 @@ export const webhookStates = ['failing', 'deactivated', 'paused', 'inactive', 'a
 export type WebhookState = (typeof webhookStates)[number];
 
 /**
- * `deactivated` by failures, or `inactive` because somebody wanted that. A paused one makes no attempt: nobody has to
- * act, whether it was failing or not.
+ * `deactivated` by failures, or `inactive` on request. A paused one makes no attempt: nobody has to act, whether it
+ * was failing or not.
  * @param webhook `reason`: of its last deactivation
  */
 export function stateOf(webhook: {

@@ -1,4 +1,4 @@
-/** What the types of a webhook allow of its other fields (docs/interface.md, W22). */
+/** The restrictions on a webhook's other fields by its types (docs/interface.md, W22). */
 import { type EventType, eventTypes, movementOf, packingListEventTypes } from './event-types.ts';
 import { hasPersonalData } from './personal-data.ts';
 import type { FieldProblem } from './problem.ts';

@@ -103,7 +103,7 @@ function endLateUpload(incoming: IncomingMessage, outgoing: ServerResponse, uplo
     if (incoming.complete) return;
     if (outgoing.headersSent) incoming.destroy();
     else refuse(incoming.socket, 408);
-    // The response was the end of it: the rest is not awaited.
+    // The response ended the exchange: the rest is not awaited.
     setTimeout(() => incoming.destroy(), 1_000).unref();
   }, uploadMs);
   outgoing.once('close', () => clearTimeout(timer));

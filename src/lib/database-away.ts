@@ -19,7 +19,7 @@ const LACKS: Readonly<Record<string, string>> = {
   '53300': 'The database accepts no more connections',
 };
 
-/** What the server lacks, without a full stop; null if the error says something else. */
+/** The resource that the server lacks, without a full stop; null if the error says something else. */
 export function databaseLack(error: unknown): string | null {
   return error instanceof postgres.PostgresError ? (LACKS[error.code] ?? null) : null;
 }

@@ -22,7 +22,7 @@ interface LogOptions {
   readonly to: Output;
 }
 
-/** A line for people: the event, then everything else known of it. */
+/** A line for people: the event, then everything else known about it. */
 const MESSAGE = '{msg}{if method}: {method} {route} {status} in {ms} ms{end}{if reason}: {reason}{end}';
 /** In the message already, or known to the person watching. */
 const SAID = 'pid,hostname,role,method,route,status,ms,reason';

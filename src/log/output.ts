@@ -44,7 +44,7 @@ function nonBlocking(fd: number): number {
 export function createOutput(fd: number) {
   const waiting: { readonly text: string; readonly bytes: number }[] = [];
   let waitingBytes = 0;
-  /** What the next call writes: of a text that was written in part, the rest. */
+  /** The text for the next call to write: the rest, if a text was only written in part. */
   let chunk: Buffer = Buffer.alloc(0);
   let busy = false;
   /** Whether a thread is writing the chunk; else, if busy, a failed write is to be repeated. */

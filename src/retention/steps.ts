@@ -12,7 +12,7 @@ interface FailedStep {
 export class RetentionFailed extends Error {
   override readonly name = 'RetentionFailed';
 
-  /** What was done all the same. */
+  /** The parts that succeeded all the same. */
   readonly done: Retained;
   readonly failures: readonly FailedStep[];
 

@@ -51,7 +51,7 @@ export async function temporalTarget(settings: Settings, address: string): Promi
  * system's, and an image without `ca-certificates` has none, while all other connections are checked against these.
  */
 async function trustedRoots(): Promise<Buffer> {
-  // An unreadable file is no reason to fail: Node has warned of it.
+  // An unreadable file is no reason to fail: Node has warned about it.
   const extra = await readFile(process.env.NODE_EXTRA_CA_CERTS ?? '', 'utf8').catch(() => '');
   return Buffer.from([...rootCertificates, extra].join('\n'));
 }

@@ -7,7 +7,7 @@ import { tooManyRequests } from '../../domain/problem.ts';
 const RETRY_AFTER_MS = 1_000;
 /**
  * How long work waits for its place, in milliseconds. Too low: a short rush is refused. Too high: clients have given
- * up, and their work is done for nobody.
+ * up, and their work is wasted.
  */
 const QUEUE_TIMEOUT_MS = 10_000;
 /** Waiting work takes memory: the maximum per key and in all; any more is refused at once. */

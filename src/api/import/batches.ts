@@ -26,7 +26,7 @@ interface BatchLine {
   readonly bytes: number;
 }
 
-/** The outcome of a line: its result, or why nothing of it was done. */
+/** The outcome of a line: its result, or why it had no effect. */
 type Outcome = { readonly applied: Applied } | { readonly error: unknown };
 
 interface Waiting {

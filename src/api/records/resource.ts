@@ -200,7 +200,7 @@ export function resourceRoutes<Rec extends object>(
   }
 }
 
-/** For the one who is in the loop: nobody else sees this response. */
+/** For the client in the loop: nobody else sees this response. */
 function loopWarning(times: number): string {
   return `It was changed ${times} times within a minute: a receiver that answers its own changes must compare before it writes; a webhook with skipOwn does not get them.`;
 }

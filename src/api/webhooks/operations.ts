@@ -60,7 +60,7 @@ const pauseInputSchema = strictComponent('PauseInput', {
 
 const whileInactive = 'the webhook is inactive.';
 
-/** What is done without a body. */
+/** The actions without a body. */
 const switches: readonly (Action & {
   change(sql: Pool, eshopId: number, id: number): Promise<{ readonly webhook: WebhookRow } | null>;
 })[] = [

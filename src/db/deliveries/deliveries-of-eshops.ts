@@ -86,7 +86,7 @@ export async function findWindowsLost(sql: Pool, eshopId: number | undefined, li
     join webhooks w on w.id = l.webhook_id order by l.finished_at desc`;
 }
 
-/** Whether an expired delivery lost its window to a failure of Waybill itself; false if nobody knows it. */
+/** Whether an expired delivery lost its window to a failure of Waybill itself; false if unknown. */
 export async function wasWindowLost(sql: Pool, deliveryId: string): Promise<boolean> {
   const [row] = await sql<{ windowLost: boolean }[]>`
     select window_lost from deliveries where id = ${deliveryId} and state = 'expired'`;

@@ -140,7 +140,7 @@ const nextAfter = (sql: Sql) => sql`
 
 /** Continues each delivery after its recorded attempt, if it is still open: it is delivered, or retried. */
 function changeDeliveries(sql: Sql, ids: readonly string[]) {
-  // Never null. The plan is needed even if the lease is over and nobody has claimed the delivery since.
+  // Never null. The plan is needed even if the lease is over and the delivery has not been claimed since.
   const isPlanned = sql`(f.claim_id is not null
     and d.dispatched_at is null
     and coalesce(d.claim_id = f.claim_id or d.claimed_until < now(), true))`;

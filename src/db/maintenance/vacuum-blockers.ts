@@ -18,7 +18,7 @@ const KEPT_WAL_BYTES = 2 ** 30;
 /** The same while it is in use. Too low: a reader catching up after an import is named. Too high: a full disk. */
 const KEPT_IN_USE_WAL_BYTES = 8 * 2 ** 30;
 
-/** What is old; for tests. */
+/** The bounds of what counts as old; for tests. */
 export interface VacuumBlockerBounds {
   readonly seconds?: number;
   readonly transactions?: number;

@@ -23,7 +23,7 @@ export async function readEshop(sql: Sql, eshopId: number): Promise<EshopRecord>
   return { ...row };
 }
 
-/** What a change needs besides itself. */
+/** The data that a change needs besides itself. */
 interface ChangeTerms {
   /** Whether mails can have links to our pages. */
   readonly canLink: boolean;

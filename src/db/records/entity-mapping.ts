@@ -9,7 +9,7 @@ export interface Written<Rec> {
   readonly after: Rec;
 }
 
-/** What a write changes besides the record's own rows, in its transaction and under its lock. */
+/** The changes of a write besides the record's own rows, in its transaction and under its lock. */
 export interface SideEffects<Rec> {
   /** Whether a write has side effects. */
   due(written: Written<Rec>): boolean;

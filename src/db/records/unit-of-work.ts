@@ -72,7 +72,7 @@ export class UnitOfWork {
     this.#participants.push(participant);
   }
 
-  /** Makes a change completely or not at all: if it throws, nothing of it stays, and the others are not affected. */
+  /** Makes a change completely or not at all: if it throws, no part of it stays, and the others are not affected. */
   async savepoint<T>(change: () => Promise<T>): Promise<T> {
     try {
       const result = await change();

