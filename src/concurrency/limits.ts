@@ -37,7 +37,7 @@ export interface Permit {
   lookupsFull(): Wait;
 }
 
-/** A permit is not given now. */
+/** No permit is given now. */
 export interface Wait {
   /** In how many milliseconds to ask again. */
   readonly ms: number;
@@ -161,8 +161,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   }
 
   /**
-   * Callers ask again one after the other, as fast as places become free; while none becomes free, less and less
-   * often.
+   * Callers ask again one after another, as fast as places become free; while none becomes free, less and less often.
    */
   function comeAgain(usage: Usage, at: number): Wait {
     usage.nextAt = Math.max(at, usage.nextAt) + usage.meanMs / limitOf(usage);
@@ -301,7 +300,7 @@ export function createLimits(options: SchedulerOptions, now: () => number = () =
   };
 }
 
-/** A webhook is closed only for what others take: lookups, or the places of all that hang. */
+/** A webhook is closed only because of what others use: lookups, or the places of all hanging webhooks. */
 const untilOpen = ({ closedUntil }: Usage, at: number): Wait => ({ ms: closedUntil - at, ofReceiver: false });
 
 const atHostOf = ({ key }: Usage, host: string): string => `${key} ${host}`;

@@ -7,7 +7,7 @@ import { createCounts } from './counts.ts';
 /** The owner of the work: an e-shop's number, or an address. */
 export type TurnKey = number | string;
 
-/** Gives places in turn: the waiting keys are served one after the other, and the work of a key as it arrived. */
+/** Gives places in turn: the waiting keys are served one after another, and the work of a key in order of arrival. */
 export type Turns = ReturnType<typeof createTurns>;
 
 /** How much work runs at the same time. */

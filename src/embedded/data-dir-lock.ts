@@ -63,7 +63,7 @@ const SOCKET = 'lock.socket';
 
 /**
  * Listens on a socket in the folder: in another container a process has another id or none, but a socket answers
- * all of the machine. Only on Linux, where containers run; nothing where the file system has no sockets.
+ * every process of the machine. Only on Linux, where containers run; nothing where the file system has no sockets.
  * @throws UserError while another process listens there
  * @returns a function that ends it
  */

@@ -27,7 +27,7 @@ const SUCCESS_KEPT_S = 60;
  * @returns how many warnings and notices were decided
  */
 export async function decideWarnings(sql: Pool, terms: WarningTimes | null): Promise<number> {
-  // Nothing has failed or was accepted recently, so there is nothing to decide.
+  // Nothing has failed or been accepted recently, so there is nothing to decide.
   const any = await sql`(select from failures limit 1) union all (${unhealthyByOneDelivery(sql)} limit 1)`;
   if (any.length === 0) return 0;
   return await transaction(sql, async (tx) => {

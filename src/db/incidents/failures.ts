@@ -37,7 +37,7 @@ function successes(sql: Sql) {
         from failures f where f.webhook_id = c.webhook_id and f.generation = c.generation))`;
 }
 
-/** Since when the e-shop knows that it fails: then a success counts even without a failure in this generation. */
+/** Since when the e-shop has known that it fails: then a success counts even without a failure in this generation. */
 const knownSince = (sql: Sql) => sql`
   (select since from unhealthy_webhooks g where g.webhook_id = c.webhook_id and g.delivery_id is null)`;
 

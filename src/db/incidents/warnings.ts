@@ -48,7 +48,7 @@ export async function readWarning(sql: Sql, id: string): Promise<StoredWarning |
     where x.id = ${id}`);
 }
 
-/** The webhooks not deleted since that lost something. @param id of a notice of kind `lostSecrets` */
+/** The webhooks that lost something and have not been deleted since. @param id of a notice of kind `lostSecrets` */
 export async function readLostWebhooks(sql: Sql, id: string): Promise<LostWebhook[]> {
   return await sql<LostWebhook[]>`
     select w.id, w.webhook_type, w.additional_types, w.url, w.description,

@@ -19,7 +19,7 @@ const EACH_SECONDS = 360;
  * 40 s, and the included notices would be mailed again. Too high: if that mail is never sent after all, they wait.
  */
 const MERGING_SECONDS = 120;
-/** The most deferred notices that a mail includes. Too high: nobody reads it to its end. Too low: more mails. */
+/** The most deferred notices that a mail includes. Too high: nobody reads to its end. Too low: more mails. */
 const MAX_MERGED = 50;
 
 /**

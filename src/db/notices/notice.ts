@@ -61,7 +61,7 @@ export async function findDeactivationMail(
   return row?.id ?? null;
 }
 
-/** A deactivation by Waybill, as its notices tell it. */
+/** A deactivation by Waybill, as its notices report it. */
 export async function readDeactivation(sql: Sql, webhookId: number, generation: number) {
   return await firstRow(sql<(Omit<Deactivation, 'lostSince'> & { readonly registeredAt: Date })[]>`
     select x.webhook_id, x.generation, x.reason, x.at, x.delivery_id, x.last_error, d.attempts_made,

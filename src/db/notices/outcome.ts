@@ -32,7 +32,7 @@ export async function recordMailRejected(sql: Sql, noticeId: string, message: st
 
 /**
  * How long after it was given up a mail may be sent again, in days. Too low: it is lost if the address is corrected
- * after a holiday. Too high: its news is old.
+ * after a holiday. Too high: it is out of date.
  */
 const SENT_AGAIN_DAYS = 7;
 

@@ -92,7 +92,7 @@ interface RecoveryInput extends Omit<Search, 'until'> {
   readonly until: Date | null;
 }
 
-/** The recovery that a request leads to, or another one in its way. `known`: it was requested before. */
+/** The recovery that a request leads to, or another one that blocks it. `known`: it was requested before. */
 type RecoveryResult =
   | {
       readonly kind: 'begun' | 'known';
@@ -112,7 +112,7 @@ async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
   return { ...input, until: row.until };
 }
 
-/** Only counts what a recovery would redeliver. */
+/** Only counts the events that a recovery would redeliver. */
 export async function countRecovery(sql: Sql, input: RecoveryInput) {
   const search = await searchOf(sql, input);
   const found = await countLostEvents(sql, search);
@@ -121,7 +121,7 @@ export async function countRecovery(sql: Sql, input: RecoveryInput) {
 
 /**
  * Begins a recovery; while it is under way, the same request returns the same recovery. Another recovery that is
- * still looking for lost events is in its way.
+ * still looking for lost events blocks it.
  */
 export async function beginRecovery(sql: Database, input: RecoveryInput): Promise<RecoveryResult> {
   const before = await findOpenRecovery(sql, input);
@@ -145,7 +145,7 @@ export async function beginRecovery(sql: Database, input: RecoveryInput): Promis
   });
 }
 
-/** The same recovery, or one in its way; null if there is neither. */
+/** The same recovery, or one that blocks it; null if there is neither. */
 async function findOpenRecovery(
   sql: Sql,
   { webhookId, since, until, include }: RecoveryInput,
@@ -189,7 +189,7 @@ export async function controlRecovery(
   });
 }
 
-/** How many deliveries a receiver is measured by. */
+/** The number of deliveries by which a receiver is judged. */
 const MEASURED = 100;
 
 export async function measuredPace(sql: Sql, webhookId: number): Promise<MeasuredPace> {
