@@ -111,7 +111,7 @@ async function requireUnpaused(settings: Settings, eshopId: number): Promise<voi
   if (count === 0) return;
   const exampleText = example === null ? '' : `: ${example.workflowId}, ${pauseAttribution(example)}`;
   throw new UserError(
-    `${counted(count, 'workflow')} of e-shop ${eshopId} paused in Temporal${exampleText}. Unpause first, then run it again.`,
+    `${counted(count, `workflow of e-shop ${eshopId} is`, `workflows of e-shop ${eshopId} are`)} paused in Temporal${exampleText}. Unpause ${count === 1 ? 'it' : 'them'}, then run this again.`,
   );
 }
 

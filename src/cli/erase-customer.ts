@@ -110,7 +110,7 @@ function requireEnded({ orders }: CustomerRecords): void {
   if (underWay.length === 0) return;
   const named = underWay.map(({ id, status }) => `${id} (${status})`).join(', ');
   throw new UserError(
-    `${counted(underWay.length, 'order')} still in progress: ${named}. Cancel or finish ${underWay.length === 1 ? 'it' : 'them'} first.`,
+    `${counted(underWay.length, 'order is', 'orders are')} still in progress: ${named}. Cancel or finish ${underWay.length === 1 ? 'it' : 'them'} first.`,
   );
 }
 

@@ -117,7 +117,10 @@ export function replayCommand(
       );
     }
     if (result.refused.length > 0) {
-      throw new UserError(`${histories(result.refused.length)} not saved.`, INCONCLUSIVE);
+      throw new UserError(
+        `${counted(result.refused.length, 'history was', 'histories were')} not saved.`,
+        INCONCLUSIVE,
+      );
     }
     // With `--save`, a part of the histories may be enough.
     if (more && save === undefined)

@@ -96,7 +96,7 @@ export function databaseRows(database: DatabaseStatus): Row[] {
   };
   const pending = { undelivered: outbox.undelivered, delivered: outbox.delivered };
   const never = outbox.withoutWorkflow === 0 ? '' : `; ${outbox.withoutWorkflow} delivered without one`;
-  const unblocked = overdue.stuck.length === 0 ? '' : `; ${overdue.stuck.length} blocked by nothing`;
+  const unblocked = overdue.stuck.length === 0 ? '' : `; ${overdue.stuck.length} stuck without a blocker`;
   const held = open.held === 0 ? 'none' : `${open.held}, to ${counted(open.holdingWebhooks, 'webhook')}`;
   return [
     ['Database', `PostgreSQL ${database.version}, ${size(database.bytes)}`],

@@ -159,14 +159,14 @@ function* problemsOfDatabase(database: DatabaseStatus): Problems {
     const error = mails.lastError === null ? '' : `; ${mails.lastError}`;
     yield [
       'mailsLate',
-      `${counted(mails.pending, 'mail')} to e-shops not sent, the oldest waiting for ${duration(mails.oldestSeconds * 1_000)}, to ${eshopText(mails.oldestOf)}${error}: check SMTP_URL and the mail server.`,
+      `${counted(mails.pending, 'mail to e-shops has', 'mails to e-shops have')} not been sent, the oldest waiting for ${duration(mails.oldestSeconds * 1_000)}, to ${eshopText(mails.oldestOf)}${error}: check SMTP_URL and the mail server.`,
     ];
   }
   if (mails.givenUp > 0) {
     const isOne = mails.givenUp === 1;
     yield [
       'mailsRefused',
-      `${counted(mails.givenUp, 'mail')} given up in the last day because the mail server refused ${isOne ? 'it' : 'them'}, ${isOne ? '' : 'the last one '}to ${eshopText(mails.givenUpOf)}, which does not know about it: correct its address with waybill eshop update, and ${isOne ? 'it is' : 'they are'} sent again.${isOne ? '' : " The lines of the workers' log with the alarm mailRefused name the others."}`,
+      `${counted(mails.givenUp, 'mail was', 'mails were')} given up in the last day because the mail server refused ${isOne ? 'it' : 'them'}, ${isOne ? '' : 'the last one '}to ${eshopText(mails.givenUpOf)}, which does not know about it: correct its address with waybill eshop update, and ${isOne ? 'it is' : 'they are'} sent again.${isOne ? '' : " The lines of the workers' log with the alarm mailRefused name the others."}`,
     ];
   }
   if (clockStep !== null)
@@ -182,7 +182,7 @@ function* problemsOfDatabase(database: DatabaseStatus): Problems {
   if (partitions.outOfRange > 0)
     yield [
       'outOfRange',
-      `${counted(partitions.outOfRange, 'row')} outside all partitions: check the clocks of the machines.`,
+      `${counted(partitions.outOfRange, 'row is', 'rows are')} outside all partitions: check the clocks of the machines.`,
     ];
 }
 

@@ -131,7 +131,7 @@ it('erase-customer erases records, snapshots and responses of one customer after
   const erase = (...args: string[]) =>
     eshop('erase-customer', '--eshop', String(eshopId), ...zoe, '--json', ...args);
   expect((await erase('--yes')).error).toBe(
-    '1 order still in progress: under way (onTheWay). Cancel or finish it first.',
+    '1 order is still in progress: under way (onTheWay). Cancel or finish it first.',
   );
   expect((await erase('--return', 'none', '--dry-run')).error).toBe('There is no return none.');
   await sql`update orders set status = 'delivered' where eshop_order_id = 'under way'`;

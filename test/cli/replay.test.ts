@@ -183,7 +183,7 @@ test('a history with a secret is not saved, and is reported', async () => {
   expect(code).toBe(3);
   expect(stdout).toContain(`${workflowId}      1  a webhook secret`);
   expect(stdout).not.toContain('whsec_');
-  expect(stderr).toBe('1 history not saved.');
+  expect(stderr).toBe('1 history was not saved.');
   expect(await readdir(directory)).toHaveLength(1);
   await stack.client.workflow.getHandle(workflowId).terminate();
 });

@@ -179,9 +179,9 @@ it('status counts pending notices, and says why they wait', async () => {
     },
   });
   expect(needs).toContainEqual(
-    expect.stringMatching(/^1 mail to e-shops not sent, the oldest waiting for 5 h/),
+    expect.stringMatching(/^1 mail to e-shops has not been sent, the oldest waiting for 5 h/),
   );
-  expect(needs).toContainEqual(expect.stringMatching(/^1 mail given up in the last day/));
+  expect(needs).toContainEqual(expect.stringMatching(/^1 mail was given up in the last day/));
   await sql`update notices set settled_at = now() - interval '2 days' where outcome = 'givenUp'`;
   expect((await status()).database).toMatchObject({ mails: { givenUp: 0 }, furtherNotices: { givenUp: 0 } });
   await sql`delete from notices`;

@@ -146,11 +146,11 @@ describe('an operator is needed', () => {
     const late = { ...noNotices, pending: 2, deferred: 9, oldestSeconds: 7_200, oldestOf: tea };
     const refused = { lastError: 'the mail server is full', givenUpOf: { id: 9, name: 'Coffee\nLtd' } };
     expect(needs({ mails: { ...late, ...refused, givenUp: 1 } })).toEqual([
-      '2 mails to e-shops not sent, the oldest waiting for 2 h, to e-shop 7 (Tea Ltd); the mail server is full: check SMTP_URL and the mail server.',
-      '1 mail given up in the last day because the mail server refused it, to e-shop 9 (Coffee Ltd), which does not know about it: correct its address with waybill eshop update, and it is sent again.',
+      '2 mails to e-shops have not been sent, the oldest waiting for 2 h, to e-shop 7 (Tea Ltd); the mail server is full: check SMTP_URL and the mail server.',
+      '1 mail was given up in the last day because the mail server refused it, to e-shop 9 (Coffee Ltd), which does not know about it: correct its address with waybill eshop update, and it is sent again.',
     ]);
     expect(needs({ mails: { ...noNotices, ...refused, givenUp: 2 } })).toEqual([
-      "2 mails given up in the last day because the mail server refused them, the last one to e-shop 9 (Coffee Ltd), which does not know about it: correct its address with waybill eshop update, and they are sent again. The lines of the workers' log with the alarm mailRefused name the others.",
+      "2 mails were given up in the last day because the mail server refused them, the last one to e-shop 9 (Coffee Ltd), which does not know about it: correct its address with waybill eshop update, and they are sent again. The lines of the workers' log with the alarm mailRefused name the others.",
     ]);
   });
 
@@ -165,7 +165,7 @@ describe('an operator is needed', () => {
   it('if partitions run out, or rows belong to none', () => {
     expect(needs({ partitions: { ...database.partitions, daysAhead: 13.9, outOfRange: 2 } })).toEqual([
       'Partitions exist only for the next 13 days. Run waybill retention, and check that its schedule is not paused.',
-      '2 rows outside all partitions: check the clocks of the machines.',
+      '2 rows are outside all partitions: check the clocks of the machines.',
     ]);
   });
 

@@ -73,7 +73,9 @@ test('status counts paused workflows, and no deletion waits for them', async () 
   expect(await shown()).toContain(by);
 
   const left = await waybill('eshop', 'delete', String(eshopId), '--yes');
-  expect(left.error).toMatch(/^1 workflow of e-shop \d+ paused in Temporal: delivery\/.*Unpause first/);
+  expect(left.error).toMatch(
+    /^1 workflow of e-shop \d+ is paused in Temporal: delivery\/.*Unpause it, then run this again/,
+  );
   expect(left.error).toContain(by);
   expect(await sql`select from eshops where disabled_at is not null`).toHaveLength(0);
 });
