@@ -47,7 +47,9 @@ export async function resealAll(sql: Database, keys: Keys, options: ResealOption
 /** Makes a new key in the folder, unless one is waiting there. @returns whether it was made now */
 async function prepareGeneratedKey(dataDir: DataDir): Promise<boolean> {
   const present = await dataDir.read(KEY_FILE);
-  if (present === undefined || (await dataDir.read(PREVIOUS_KEY_FILE)) !== undefined) return false;
+  const previous = await dataDir.read(PREVIOUS_KEY_FILE);
+  // The same key twice: this was interrupted between the two files.
+  if (present === undefined || (previous !== undefined && previous !== present)) return false;
   // In this order: if it is interrupted in between, the old key is still the current one, and nothing is lost.
   await dataDir.write(PREVIOUS_KEY_FILE, present);
   await dataDir.write(KEY_FILE, randomBytes(32).toString('base64'));

@@ -369,12 +369,20 @@ describe('keys rotate with the key generated in DATA_DIR', () => {
   const settings = () => readSettings({ DATA_DIR: dataDir.path });
   const rotate = () => runWaybill(['keys', 'rotate'], { DATA_DIR: dataDir.path });
 
-  it('generates a new key, asks for a restart, then reseals all secrets', async () => {
+  beforeEach(async () => {
     await dataDir.write('secret-key', base64(first));
     await arrange(createKeys(first));
     await masterKeys(api.sql, settings(), dataDir);
     await dataDir.writeInstance({ databaseUrl: api.database.url });
+  });
 
+  it('a rotation interrupted before it wrote the new key is repeated', async () => {
+    await dataDir.write('secret-key-previous', base64(first));
+    expect(await rotate()).toMatch(/^A new master key is in DATA_DIR/);
+    expect(await dataDir.read('secret-key')).not.toBe(base64(first));
+  });
+
+  it('generates a new key, asks for a restart, then reseals all secrets', async () => {
     expect(await rotate()).toMatch(/^A new master key is in DATA_DIR\. Restart Waybill, then run this again/);
     expect(await dataDir.read('secret-key-previous')).toBe(base64(first));
     const made = await dataDir.read('secret-key');
