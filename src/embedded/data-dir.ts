@@ -80,12 +80,19 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
         await file.close();
       }
     },
-    /** Replaces a file in one step. */
+    /** Replaces a file in one step, which a power cut does not undo. */
     async write(name: string, content: string, mode = 0o600): Promise<void> {
       const temporary = join(path, `.${name}.${randomBytes(4).toString('hex')}`);
-      await writeFile(temporary, content, { mode });
-      await chmod(temporary, mode);
-      await rename(temporary, join(path, name));
+      try {
+        await writeFile(temporary, content, { mode, flush: true });
+        await chmod(temporary, mode);
+        await rename(temporary, join(path, name));
+      } catch (error) {
+        await rm(temporary, { force: true }).catch(() => {});
+        throw error;
+      }
+      const folder = await open(path);
+      await folder.sync().finally(() => folder.close());
     },
     async remove(name: string): Promise<void> {
       await rm(join(path, name), { force: true });

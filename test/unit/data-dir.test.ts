@@ -34,6 +34,12 @@ it('a file that cannot be read is not taken for a missing one', async () => {
   await expect(folder).rejects.toThrow(/folder cannot be read: EISDIR/);
 });
 
+it('a file that cannot be replaced leaves no temporary one behind', async () => {
+  await mkdir(dataDir.join('key'));
+  await expect(dataDir.write('key', 'one')).rejects.toThrow('EISDIR');
+  expect(await readdir(dataDir.path)).toEqual(['key']);
+});
+
 it('an instance is read as written, and as empty if its file is damaged', async () => {
   await dataDir.writeInstance({ databaseUrl: 'postgres://here' });
   expect(await dataDir.readInstance()).toEqual({ databaseUrl: 'postgres://here' });
