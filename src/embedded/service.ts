@@ -78,6 +78,7 @@ const MAX_RESTART_DELAY_MS = 10_000;
  * @param marker text that only its command line has, such as its data folder
  * @param patienceMs how long it may take to end when asked to
  * @returns true if there was one
+ * @throws UserError if it does not end: no second server may use its files
  */
 export async function stopOrphan(pidFile: string, marker: string, patienceMs: number, signals?: StopSignals) {
   const text = await readFile(pidFile, 'utf8').catch(() => null);
@@ -87,8 +88,11 @@ export async function stopOrphan(pidFile: string, marker: string, patienceMs: nu
   if (Number.isNaN(pid) || pid === 0) await rm(pidFile);
   if (!(pid > 1) || !(await isAlive(pid))) return false;
   const isOwn = (await commandLine(pid)).includes(marker);
-  if (isOwn) await endProcess(pid, patienceMs, signals);
-  else await rm(pidFile, { force: true });
+  if (!isOwn) await rm(pidFile, { force: true });
+  else if (!(await endProcess(pid, patienceMs, signals)))
+    throw new UserError(
+      `Process ${pid}, which an earlier run left behind, does not end: ${marker} is still in use.`,
+    );
   return isOwn;
 }
 

@@ -127,6 +127,22 @@ it('a failed start reports its own causes, not earlier or later lines of the log
   await expect(failed).rejects.toThrow(/server\.log:\nFATAL: {2}no space$/);
 });
 
+it('a server left behind that does not end fails the start', async () => {
+  const folder = await folderOfTest('waybill-service-');
+  const pidFile = join(folder, 'pid');
+  const service = await startService({
+    ...usual,
+    command: '/bin/sh',
+    args: ['-c', `trap "" TERM; touch ${folder}/ready; while :; do sleep 1; done`],
+    pidFile,
+    ready: () => access(join(folder, 'ready')).then(() => true),
+  });
+  onTestFinished(() => service.stop());
+  await expect(stopOrphan(pidFile, folder, 100, ['SIGTERM'])).rejects.toThrow(
+    `Process ${service.pid()}, which an earlier run left behind, does not end: ${folder} is still in use.`,
+  );
+});
+
 it('a file without a process of the server is removed', async () => {
   const pidFile = join(await folderOfTest('waybill-service-'), 'pid');
   for (const left of ['', 'garbage', '0\n', `${process.ppid}\n`]) {
