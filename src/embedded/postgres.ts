@@ -124,7 +124,8 @@ async function makeCluster(
       `The new cluster cannot be moved to ${directory}, which must be no link: ${reasonOf(error)}.`,
     );
   }
-  await rm(stagingDir, { recursive: true, force: true });
+  // The new cluster is in its place: what stays here is removed before the next one is made.
+  await rm(stagingDir, { recursive: true, force: true, maxRetries: REMOVAL_TRIES }).catch(() => {});
 }
 
 /**
