@@ -4,7 +4,7 @@
  * Module mail, which imports domain. Begin: `deactivation-mail.ts`, `warning-mail.ts` and `lost-secrets-mail.ts`.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, rename, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { codeOf, MailError, type Mailer, mailMessage } from './mail.ts';
@@ -44,9 +44,8 @@ function createFileMailer(from: string, directory: string): Mailer {
  * @throws the error of the file system
  */
 export async function writeEml(directory: string, messageId: string, message: Uint8Array): Promise<void> {
-  // Mails name receivers and their errors. An existing folder may be readable by others.
-  await mkdir(directory, { recursive: true });
-  await chmod(directory, 0o700);
+  // Mails name receivers and their errors.
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   const ending = `-${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}.eml`;
   const names = await readdir(directory);
   if (names.some((name) => name.endsWith(ending))) return;
