@@ -18,7 +18,6 @@ import { recoveryCounts } from './recovery-record.ts';
 import {
   type DatabaseStatus,
   eshopText,
-  messagesOf,
   problemsOf,
   readStatus,
   type Status,
@@ -28,10 +27,10 @@ import {
 export function statusCommand(command: Command, { env, print }: CommandContext): void {
   runs(command, noOptions, async ({ json }) => {
     const status = await readStatus(readSettings(env));
-    const needs = messagesOf(status);
-    print(json ? JSON.stringify({ ...status, needs, problems: problemsOf(status) }) : statusTable(status));
+    const problems = problemsOf(status);
+    print(json ? JSON.stringify({ ...status, problems }) : statusTable(status));
     // As an error: on stderr, with exit code 1.
-    if (needs.length > 0) throw new UserError(needs.join('\n'));
+    if (problems.length > 0) throw new UserError(problems.map(({ message }) => message).join('\n'));
     if (!json) print('Nothing needs attention.');
   });
 }

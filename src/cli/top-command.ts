@@ -45,10 +45,7 @@ export function topCommand(command: Command, { env, print }: CommandContext): vo
     const settings = readSettings(env);
     const clear = process.stdout.isTTY ? CLEAR : '';
     const show = (overview: Overview) => {
-      if (json)
-        return print(
-          JSON.stringify({ ...overview, needs: messagesOf(overview), problems: problemsOf(overview) }),
-        );
+      if (json) return print(JSON.stringify({ ...overview, problems: problemsOf(overview) }));
       process.stdout.write(clear);
       print(frame(overview));
     };

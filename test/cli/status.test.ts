@@ -18,13 +18,14 @@ const databaseName = new URL(env.DATABASE_URL).pathname.slice(1);
 
 const status = async (more: Record<string, string> = {}) => {
   const { printed, error } = await triedWaybill(['status', '--json'], { ...env, ...more });
-  return { ...JSON.parse(printed), error };
+  const shown = JSON.parse(printed);
+  return { ...shown, messages: shown.problems.map((each: { message: string }) => each.message), error };
 };
 const noWorker = (taskQueue: string) =>
   `No worker is polling the task queue ${taskQueue} of the namespace default: start a process with ROLE=worker or ROLE=all.`;
 
 it('status reports an empty queue, and what a database without an instance needs', async () => {
-  const { database, temporal, needs, problems, error } = await status();
+  const { database, temporal, messages, problems, error } = await status();
   expect(database).toMatchObject({
     problem: null,
     version: expect.stringMatching(/^\d+/),
@@ -60,9 +61,9 @@ it('status reports an empty queue, and what a database without an instance needs
     unpolled: ['workflows', 'attempts', 'steps'],
     paused: { count: 0, example: null },
   });
-  expect(needs).toContain(noWorker(stack.taskQueue));
+  expect(messages).toContain(noWorker(stack.taskQueue));
   expect(problems).toContainEqual({ id: 'noWorker', message: noWorker(stack.taskQueue) });
-  expect(error).toBe(needs.join('\n'));
+  expect(error).toBe(messages.join('\n'));
 });
 
 it('status counts waiting, open, held and recovered deliveries', async () => {
@@ -88,7 +89,7 @@ it('status counts waiting, open, held and recovered deliveries', async () => {
   await sql`update deliveries set dispatched_at = now() - interval '1 hour' where id = ${held ?? ''}`;
   await stack.changeWebhook(inactive.id, { active: false });
 
-  const { database, needs } = await status();
+  const { database, messages } = await status();
   expect(database.outbox).toMatchObject({
     fresh: 1,
     recovered: 0,
@@ -105,7 +106,7 @@ it('status counts waiting, open, held and recovered deliveries', async () => {
   ]);
   expect(database.partitions).toMatchObject({ since: null, outOfRange: 0 });
   expect(database.partitions.daysAhead).toBeGreaterThan(27);
-  expect(needs).toEqual([noWorker(stack.taskQueue)]);
+  expect(messages).toEqual([noWorker(stack.taskQueue)]);
 });
 
 it('status reports overdue work, unless a worker has asked for its class lately', async () => {
@@ -123,17 +124,17 @@ it('status reports overdue work, unless a worker has asked for its class lately'
     ),
   ];
   const rest = [late[1], noWorker(stack.taskQueue)];
-  expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);
+  expect((await status()).messages).toEqual([...late, noWorker(stack.taskQueue)]);
 
   const note = recordLastClaims(sql);
   const noted = (name: 'fresh' | 'retry') =>
     until('the note', async () => (await readOverdue(sql)).lastClaims[name] !== undefined);
   note('retry');
   await noted('retry');
-  expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);
+  expect((await status()).messages).toEqual([...late, noWorker(stack.taskQueue)]);
   note('fresh');
   await noted('fresh');
-  expect((await status()).needs).toEqual(rest);
+  expect((await status()).messages).toEqual(rest);
   await sql`update deliveries set dispatched_at = now() where id = ${fired}`;
 });
 
@@ -156,7 +157,7 @@ it('status counts pending notices, and says why they wait', async () => {
   const givenUp = { outcome: 'givenUp', settledAt: new Date() };
   await addNotice('email', 7, { ...givenUp, error: 'given up' });
   await addNotice('url', 7, { ...givenUp, error: 'given up' });
-  const { database, needs } = await status();
+  const { database, messages } = await status();
   const its = { id: eshopId, name: expect.any(String) };
   expect({ mails: database.mails, furtherNotices: database.furtherNotices }).toEqual({
     mails: {
@@ -178,10 +179,10 @@ it('status counts pending notices, and says why they wait', async () => {
       givenUpOf: its,
     },
   });
-  expect(needs).toContainEqual(
+  expect(messages).toContainEqual(
     expect.stringMatching(/^1 mail to e-shops has not been sent, the oldest waiting for 5 h/),
   );
-  expect(needs).toContainEqual(expect.stringMatching(/^1 mail was given up in the last day/));
+  expect(messages).toContainEqual(expect.stringMatching(/^1 mail was given up in the last day/));
   await sql`update notices set settled_at = now() - interval '2 days' where outcome = 'givenUp'`;
   expect((await status()).database).toMatchObject({ mails: { givenUp: 0 }, furtherNotices: { givenUp: 0 } });
   await sql`delete from notices`;
@@ -222,7 +223,7 @@ it('status reports an unusable database or Temporal, and the state of the other'
   expect(unknown.temporal.problem).toBe(
     `The namespace nobody-made-it does not exist at ${env.TEMPORAL_ADDRESS}: create it, or correct TEMPORAL_NAMESPACE.`,
   );
-  expect(unknown.needs).toContain(unknown.temporal.problem);
+  expect(unknown.messages).toContain(unknown.temporal.problem);
 });
 
 it('status reports once that no instance has run, and nothing about Temporal', async () => {

@@ -94,7 +94,7 @@ it('top reports an unavailable database, and continues once it is back', async (
     database: { problem: expect.stringMatching(/^The database at DATABASE_URL /) },
     flow: null,
   });
-  expect(away.needs).toContain(away.database.problem);
+  expect(away.problems).toContainEqual({ id: 'database', message: away.database.problem });
   await stack.database.restore();
   await top.look(({ database }) => database.problem === null);
   expect(await top.end()).toEqual({ code: 0, complaints: '' });
