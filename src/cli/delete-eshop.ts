@@ -61,7 +61,10 @@ export function addDeletion(command: Command, { env, print }: CommandContext): v
       const exported =
         path === undefined ? await end().then(() => null) : await exportTo(sql, eshop, path, end);
       if (!dryRun) {
-        await untilInterrupted('It was interrupted: run it again to delete the rest.', (signal) =>
+        // The file exists by now, and is complete: with --export, the next run would be refused.
+        const again =
+          path === undefined ? 'run it again' : `${path} is complete: run it again without --export`;
+        await untilInterrupted(`It was interrupted; ${again} to delete the rest.`, (signal) =>
           removeEshop(sql, eshop, signal),
         );
       }

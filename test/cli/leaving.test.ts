@@ -30,6 +30,7 @@ import { receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { triedWaybill } from '../support/programs/waybill-command.ts';
 import { pauseWorkflow } from '../support/temporal/pause.ts';
 import { workflowIdOf } from '../support/temporal/workflow-ids.ts';
+import { until } from '../support/until.ts';
 
 const stack = await stackOfFile('cli-leaving', { policy: { windowMs: 3_600_000 } });
 const receiver = await receiverOfFile();
@@ -278,4 +279,25 @@ it('eshop delete ends workflows, exports everything to a file, and leaves no row
   for (const confidential of [noticeSecret, secret, 'secret"', 'hash"', 'rivateKey', ...sealed])
     expect(text).not.toContain(confidential);
   expect((await eshop('delete', String(eshopId), '--yes')).error).toMatch(`E-shop ${eshopId} does not exist`);
+});
+
+it('eshop delete, interrupted after its export, says how to delete the rest', async () => {
+  const { sql } = stack;
+  const { eshopId } = await createEshopWithUsers(sql, { name: 'Third', email: 'third@shop.example' });
+  const file = join(directory, 'interrupted.ndjson');
+  const interrupted = await transaction(sql, async (tx) => {
+    await tx`select from users where eshop_id = ${eshopId} for update`;
+    const deleting = eshop('delete', String(eshopId), '--yes', '--export', file);
+    await until('the deletion of its users', async () => {
+      const waiting = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    });
+    process.emit('SIGINT');
+    return { deleting };
+  });
+  expect((await interrupted.deleting).error).toBe(
+    `It was interrupted; ${file} is complete: run it again without --export to delete the rest.`,
+  );
+  expect((await eshop('delete', String(eshopId), '--yes')).printed).toMatch(/, was deleted\.$/);
 });
