@@ -256,8 +256,18 @@ describe('all e-shops together', () => {
     expect((await found(`since=${minute(1)}&until=${minute(2)}`)).numbers).toEqual(upTo(120, 61));
     expect((await found(`until=${minute(1)}&webhookType=CREATE_ORDER`)).numbers).toEqual(upTo(60, 1));
     expect((await found('webhookType=CREATE_PRODUCT')).numbers).toEqual([]);
-    for (const wrong of ['since=yesterday', 'until=2026-11-20', 'before=x', 'webhookType=ORDER'])
-      expect((await mine.ask(`/console/all/deliveries?${wrong}`)).status, wrong).toBe(400);
+    for (const wrong of [
+      'since=yesterday',
+      'until=2026-11-20',
+      'webhookType=ORDER',
+      'among=x',
+      'lastStatus=4',
+    ]) {
+      const { status, text } = await mine.ask(`/console/all/deliveries?${wrong}`);
+      expect(status, wrong).toBe(400);
+      expect(text).toContain(`id="${wrong.split('=')[0]}-problem">Must be `);
+    }
+    expect((await mine.ask('/console/all/deliveries?before=x')).text).toContain('before: must be a UUID');
     await sql`delete from deliveries where id = any(${many}::uuid[])`;
   });
 
@@ -316,7 +326,7 @@ describe('all e-shops together', () => {
     const mine = await signedIn();
     const { status, text } = await mine.ask('/console/all/webhooks?among=abc');
     expect(status).toBe(400);
-    expect(text).toContain('Enter the number of the e-shop');
+    expect(text).toContain('id="among-problem">Must be a number.');
   });
 
   test('links lead to a workflow in Temporal, and to lists of these e-shops only', async () => {

@@ -3,11 +3,11 @@ import { recordOf } from '../../api/deliveries/record.ts';
 import type { OperatorsDelivery } from '../../db/deliveries/deliveries-of-eshops.ts';
 import { type ActionName, actionNames, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { counted } from '../../domain/text.ts';
-import { type Query, queryText } from '../api-client.ts';
+import { type Query, queryText, type Rejection } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import { ACTION_TEXTS } from '../deliveries/actions.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
-import { Filters } from '../filters.tsx';
+import { FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
 import { Form, Page } from '../layout.tsx';
 import { Sentence, type WebhookNames } from '../names.tsx';
@@ -100,7 +100,7 @@ export function AllDeliveriesPage(props: {
   accepted: ReadonlyMap<string, readonly ActionName[]>;
   names: WebhookNames;
   results?: readonly ActionResult[];
-  refused?: string | undefined;
+  refused?: Rejection | undefined;
 }) {
   const { asked, deliveries, accepted, names, results = [], refused } = props;
   const titles = titlesOf(useViewer());
@@ -124,7 +124,7 @@ export function AllDeliveriesPage(props: {
     );
   };
   return (
-    <Page title="All deliveries" here={PATH} refused={refused}>
+    <Page title="All deliveries" here={PATH} fields={FILTER_FIELDS} refused={refused}>
       <div class="top">
         <h1>All deliveries</h1>
         <nav class="tabs" aria-label="Quick filters">

@@ -7,11 +7,12 @@ import { findDeliveries } from '../../db/deliveries/deliveries-of-eshops.ts';
 import { actionsAccepted } from '../../db/deliveries/operator-actions.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
-import { uuid } from '../../domain/fields.ts';
+import { oneOf, uuid } from '../../domain/fields.ts';
 import { askedBy, type RequestedResult } from '../../domain/operator-action.ts';
 import { notFound } from '../../domain/problem.ts';
 import { attemptsFilter, statusFilter, statusFilterOf } from '../../domain/status-filter.ts';
 import { timestamp } from '../../domain/timestamp.ts';
+import { problemsOf } from '../../domain/validation.ts';
 import { nonEmpty, type Query } from '../api-client.ts';
 import { isUnderWay, requestedIn } from '../deliveries/actions.ts';
 import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from '../deps.ts';
@@ -40,13 +41,13 @@ const time = v.pipe(
 /** The filters that are filled in. */
 const DeliveryQuery = v.object({
   among: v.optional(numberField),
-  state: v.optional(v.picklist(deliveryStates)),
+  state: v.optional(oneOf(deliveryStates)),
   webhookId: v.optional(numberField),
   entityId: v.optional(v.pipe(v.string(), v.trim())),
   receiver: v.optional(v.pipe(v.string(), v.trim())),
   lastStatus: v.optional(v.pipe(v.string(), v.trim(), statusFilter)),
   attempts: v.optional(attemptsFilter),
-  webhookType: v.optional(v.picklist(eventTypeNames)),
+  webhookType: v.optional(oneOf(eventTypeNames)),
   since: v.optional(time),
   until: v.optional(time),
   before: v.optional(uuid()),
@@ -79,9 +80,7 @@ export function allRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
     const status = statusFilterOf({ lastStatus, attempts });
     const search = { ...filter, status, eshopId, among: scopeOf(viewer) };
     const deliveries = query.success ? await findDeliveries(sql, search, MAX_ROWS) : [];
-    const refused = query.success
-      ? missing
-      : 'Enter the number of the webhook or e-shop, such as 7, a state of the list, an HTTP status such as 403, 5xx or none, and times such as 2026-11-20T02:00.';
+    const refused = query.success ? missing : problemsOf(query.issues, DeliveryQuery);
     const under = deps.requestAction === null ? [] : deliveries.filter(({ state }) => isUnderWay(state));
     const [accepted, names] = await Promise.all([
       actionsAccepted(

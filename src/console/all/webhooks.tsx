@@ -4,11 +4,13 @@ import { recordOf } from '../../api/webhooks/record.ts';
 import { listAllWebhooks, openByState } from '../../db/webhooks/all-webhooks.ts';
 import { briefDuration } from '../../domain/duration.ts';
 import { eventTypeNames, shortTypes } from '../../domain/event-types.ts';
+import { oneOf } from '../../domain/fields.ts';
+import { problemsOf } from '../../domain/validation.ts';
 import { nameOf } from '../../domain/webhook-name.ts';
 import { typesOf } from '../../domain/webhook-types.ts';
 import { nonEmpty, type Query, queryText } from '../api-client.ts';
 import type { ConsoleApp, ConsoleDeps } from '../deps.ts';
-import { Filters } from '../filters.tsx';
+import { FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Page, respond } from '../layout.tsx';
 import { Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
@@ -19,8 +21,8 @@ const PATH = `${ALL}/webhooks`;
 
 const WebhookQuery = v.object({
   among: v.optional(numberField),
-  trouble: v.optional(v.literal('true')),
-  webhookType: v.optional(v.picklist(eventTypeNames)),
+  trouble: v.optional(v.literal('true', 'must be true')),
+  webhookType: v.optional(oneOf(eventTypeNames)),
   receiver: v.optional(v.pipe(v.string(), v.trim())),
 });
 
@@ -34,12 +36,10 @@ export function webhooksOfAll(app: ConsoleApp, { sql, policy }: ConsoleDeps): vo
     const troubled = trouble === 'true';
     const wanted = { ...filter, troubled, longestWaitFirst: troubled, eshopId, among: scopeOf(viewer) };
     const webhooks = query.success ? await listAllWebhooks(sql, wanted, MAX_ROWS) : [];
-    const refused = query.success
-      ? undefined
-      : 'Enter the number of the e-shop, such as 7, and choose health and event type from their lists.';
+    const refused = query.success ? undefined : problemsOf(query.issues, WebhookQuery);
     return respond(
       c,
-      <Page title="All webhooks" here={PATH} refused={refused}>
+      <Page title="All webhooks" here={PATH} fields={FILTER_FIELDS} refused={refused}>
         <h1>All webhooks</h1>
         <Filters path={PATH} asked={asked} shown={['among', 'trouble', 'webhookType', 'receiver']} />
         <Live id="webhooks" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
