@@ -88,6 +88,9 @@ export function Form(
   );
 }
 
+/** First in a form of several actions: Enter in its field chooses none of them. */
+export const NoDefaultButton = () => <button type="submit" disabled hidden />;
+
 /** A button for one action. Its id keeps the focus when its part of the page is replaced. */
 export function ActionButton(props: {
   action: string;

@@ -106,6 +106,7 @@ test('failing deliveries are held, resumed and tried at once, with author and re
   await page.getByLabel('Select CREATE_RETURN RT-2').check();
   expect(await all.isChecked()).toBe(true);
   await page.getByLabel('Reason').fill('stock-taking');
+  await page.getByLabel('Reason').press('Enter');
   await picture(page, 'operator-chosen-1400-light');
   await page.getByRole('button', { name: 'Hold' }).click();
   await page.getByText('Done: 2 deliveries.').waitFor();

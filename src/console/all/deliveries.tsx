@@ -9,7 +9,7 @@ import { ACTION_TEXTS } from '../deliveries/actions.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import { FILTER_FIELDS, Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
-import { Form, Page } from '../layout.tsx';
+import { Form, NoDefaultButton, Page } from '../layout.tsx';
 import { Sentence, type WebhookNames } from '../names.tsx';
 import { CursorPager, Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
@@ -60,6 +60,7 @@ function Results({
 function ActionsCard({ asked, offered }: { asked: Query; offered: ReadonlySet<ActionName> }) {
   return (
     <Form action={`${PATH}/act`} class="card" id={FORM} aria-labelledby="act">
+      <NoDefaultButton />
       <h2 id="act">Selected deliveries</h2>
       <input type="hidden" name="query" value={queryText(asked)} />
       <Input name="reason" label="Reason (the e-shops see it)" maxlength={MAX_REASON_CHARS} />

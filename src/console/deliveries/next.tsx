@@ -2,7 +2,7 @@
 import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { queryText } from '../api-client.ts';
 import { Input } from '../form-fields.tsx';
-import { Form } from '../layout.tsx';
+import { Form, NoDefaultButton } from '../layout.tsx';
 import { LivePart } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { useViewer } from '../viewer.ts';
@@ -108,6 +108,7 @@ export function Next(props: NextProps) {
   const isOpen = isUnderWay(delivery.state);
   return (
     <Form action={`/deliveries/${delivery.id}/act`} class="card next" aria-label="Where it stands">
+      <NoDefaultButton />
       <LivePart id="next">
         <p>
           <strong class="wrap">{standingOf(props, viewer)}</strong>

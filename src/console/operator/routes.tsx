@@ -10,7 +10,7 @@ import { isoTimestamp } from '../../domain/timestamp.ts';
 import { titlesOf } from '../all/scope.ts';
 import type { ConsoleApp, ConsoleDeps, ConsoleEnv, ShownRecovery } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
-import { Form, Page, respond } from '../layout.tsx';
+import { Form, NoDefaultButton, Page, respond } from '../layout.tsx';
 import { namesIn, WebhookLink, type WebhookNames } from '../names.tsx';
 import { Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
@@ -87,6 +87,7 @@ export function operatorRoutes(app: ConsoleApp, { sql, operator }: ConsoleDeps):
           </div>
         </div>
         <Form action={PATH} id={FORM} class="card" hidden={!anyUnderWay}>
+          <NoDefaultButton />
           {anyUnderWay ? (
             <Input
               name="reason"
