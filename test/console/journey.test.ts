@@ -192,3 +192,16 @@ test('a live page replaces what has changed, and nothing else', async () => {
   await page.evaluate('document.activeElement.blur()');
   expect(await refreshes()).toBe(1);
 });
+
+test('a form whose submission is stopped disables no other one', async () => {
+  const { id } = await stack.createWebhook(receiver.url);
+  await page.goto(`${server.url}/console/webhooks/${id}`);
+  receiver.respond({ hang: 'headers' });
+  // As Esc does.
+  await page.evaluate(
+    `document.querySelector('form[action$="/test"] button').click();
+    new Promise((done) => setTimeout(done, 200)).then(() => stop())`,
+  );
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+});

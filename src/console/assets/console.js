@@ -2,6 +2,8 @@
 (() => {
   /** The time between two requests for the page, in milliseconds. */
   const POLL_MS = 4_000;
+  /** How long a form is not sent again, in milliseconds. Too short: second clicks pass. Too long: a retry waits. */
+  const SECOND_CLICK_MS = 5_000;
 
   const box = document.querySelector('[hx-get][hx-select]');
   let paused = false;
@@ -36,16 +38,17 @@
     location.assign(again);
   });
 
-  // A second click would show an error instead of the result of the first.
-  let sent = false;
+  // A second click would show an error instead of the result of the first. Esc may have canceled the first.
+  const sent = new Set();
   document.addEventListener('submit', (event) => {
     if (event.target.method !== 'post') return;
-    if (sent) event.preventDefault();
-    sent = true;
+    // By its path: the form may have been replaced by a new one.
+    const path = event.target.getAttribute('action');
+    if (sent.has(path)) event.preventDefault();
+    else setTimeout(() => sent.delete(path), SECOND_CLICK_MS);
+    sent.add(path);
   });
-  addEventListener('pageshow', () => {
-    sent = false;
-  });
+  addEventListener('pageshow', () => sent.clear());
 
   // For a navigation wider than the screen. scrollIntoView() would move the start of keyboard navigation.
   const here = document.querySelector('nav [aria-current]');
