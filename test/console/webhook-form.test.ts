@@ -232,6 +232,10 @@ test('the page of a webhook can pause and resume it, and shows the pause and ref
   expect(paused.text).toContain('Paused until');
   expect(paused.text).toContain(`/console/webhooks/${id}/resume`);
   expect(sent((await ask(`/console/webhooks/${id}/pause`)).text)).toMatchObject({ until });
+  // Saved unchanged, it must not end the pause earlier.
+  await api.shop('PUT', `/v21/webhooks/${id}/pause`, { until: `${until}:00.001Z` });
+  const next = new Date(Date.parse(`${until}Z`) + 60_000).toISOString().slice(0, 16);
+  expect(sent((await ask(`/console/webhooks/${id}/pause`)).text)).toMatchObject({ until: next });
   const refused = await send(`/console/webhooks/${id}/pause`, { until: '2020-01-01T00:00' });
   expect(refused.text).toContain('id="until-problem">Must be in the future');
   const resumed = await send(`/console/webhooks/${id}/resume`, {});

@@ -32,6 +32,15 @@ interface ConfirmationProps {
   readonly form: Pick<Parameters<typeof ConfirmPage>[0], 'here' | 'action' | 'back' | 'values' | 'refused'>;
 }
 
+const MINUTE_MS = 60_000;
+
+/** The end of a pause, as a field shows it: the next minute, as long as the pause may be that long. */
+function minuteAfter(end: string): string {
+  const latest = Date.now() + MAX_PAUSE_DAYS * 24 * 60 * MINUTE_MS;
+  const at = Math.min(Math.ceil(Date.parse(end) / MINUTE_MS), Math.floor(latest / MINUTE_MS));
+  return new Date(at * MINUTE_MS).toISOString().slice(0, 16);
+}
+
 const confirmations = {
   deactivate: ({ webhook, policy, form }: ConfirmationProps) => (
     <ConfirmPage {...form} title={`Deactivate ${nameOf(webhook)}?`} button="Deactivate webhook" kind="main">
@@ -53,7 +62,7 @@ const confirmations = {
       button={pausedUntil === null ? 'Pause webhook' : 'Move the end'}
       kind="main"
       fields={['until']}
-      values={{ until: pausedUntil?.slice(0, 16), ...form.values }}
+      values={{ until: pausedUntil === null ? undefined : minuteAfter(pausedUntil), ...form.values }}
     >
       <p>
         For a maintenance window of your receiver: events still create deliveries, but none is sent before the
