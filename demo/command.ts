@@ -35,11 +35,6 @@ const demoOptions = v.pipe(
       'file with the output of waybill eshop create --json; default: the demonstration e-shop',
       text,
     ),
-    apiKey: option('--api-key <key>', 'API key, instead of the one in that file', text),
-    username: option('--username <name>', 'name of the shop user', text),
-    password: option('--password <password>', 'password of the shop user', text),
-    warehouseUsername: option('--warehouse-username <name>', 'name of the warehouse user', text),
-    warehousePassword: option('--warehouse-password <password>', 'password of the warehouse user', text),
   }),
   v.check(
     ({ clean, receive, webhooks }) => !(clean && (receive || webhooks !== undefined)),

@@ -12,11 +12,6 @@ import type { DemoCredentials } from './client.ts';
 export interface TargetOptions {
   readonly url?: string | undefined;
   readonly credentials?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  readonly warehouseUsername?: string | undefined;
-  readonly warehousePassword?: string | undefined;
 }
 
 export const webAddress = (name: string) =>
@@ -43,9 +38,8 @@ export async function instanceUrl(options: TargetOptions, settings: Settings): P
 }
 
 /**
- * Single options take precedence over `--credentials`, which takes precedence over the demonstration e-shop of the
- * instance in `DATA_DIR`.
- * @throws UserError naming the missing part
+ * `--credentials`, else the demonstration e-shop of the instance in `DATA_DIR`.
+ * @throws UserError if there are none
  */
 export async function loginOf(options: TargetOptions, settings: Settings): Promise<DemoCredentials> {
   const { credentials: file } = options;
@@ -56,30 +50,10 @@ export async function loginOf(options: TargetOptions, settings: Settings): Promi
           throw new UserError(`--credentials: ${file} cannot be read.`);
         });
   const known = parseCredentials(text);
-  if (file !== undefined && known === undefined) {
-    throw new UserError(`--credentials: ${file} is not what waybill eshop create --json prints.`);
-  }
-  const missing: string[] = [];
-  const need = (option: string, given: string | undefined, fallback: string | undefined): string => {
-    const value = given ?? fallback;
-    if (value === undefined) missing.push(option);
-    return value ?? '';
-  };
-  const login = {
-    apiKey: need('--api-key', options.apiKey, known?.apiKey),
-    username: need('--username', options.username, known?.username ?? 'shop'),
-    password: need('--password', options.password, known?.password),
-    warehouse: {
-      username: need(
-        '--warehouse-username',
-        options.warehouseUsername,
-        known?.warehouse.username ?? 'warehouse',
-      ),
-      password: need('--warehouse-password', options.warehousePassword, known?.warehouse.password),
-    },
-  };
-  if (missing.length === 0) return login;
+  if (known !== undefined) return known;
   throw new UserError(
-    `There is no demonstration e-shop in DATA_DIR=${settings.DATA_DIR}: set DATA_DIR to that of the running instance, or give ${missing.join(', ')}, or --credentials.`,
+    file === undefined
+      ? `There is no demonstration e-shop in DATA_DIR=${settings.DATA_DIR}: set DATA_DIR to that of the running instance, or give --credentials.`
+      : `--credentials: ${file} is not what waybill eshop create --json prints.`,
   );
 }

@@ -20,6 +20,8 @@ const program = await programOfFile(installation.env);
 const shop = await login(program.url, installation.credentials);
 const credentialsFile = join(installation.env.DATA_DIR, 'eshop.json');
 await writeFile(credentialsFile, JSON.stringify(installation.credentials));
+const wrongFile = join(installation.env.DATA_DIR, 'wrong.json');
+await writeFile(wrongFile, JSON.stringify({ ...installation.credentials, password: 'x' }));
 
 afterEach(async () => {
   for (const { id } of await webhooks()) await shop.request('DELETE', `/webhooks/${id}`);
@@ -206,7 +208,7 @@ describe('waybill demo', () => {
   });
 
   it.each<[string, string[], RegExp]>([
-    ['a wrong password', ['--password', 'x'], /^POST \/v21\/users\/login: 401 The API key, .+\.$/],
+    ['a wrong password', ['--credentials', wrongFile], /^POST \/v21\/users\/login: 401 The API key, .+\.$/],
     [
       'a missing instance',
       ['--url', 'http://127.0.0.1:1'],
@@ -235,7 +237,7 @@ describe('waybill demo', () => {
 it('a missing DATA_DIR is reported with what to set', async () => {
   const { error, code } = await triedWaybill(['demo'], {});
   expect(error).toMatch(
-    /^There is no demonstration e-shop in DATA_DIR=.+: set DATA_DIR to that of the running instance, or give --api-key, --password, --warehouse-password, or --credentials\.$/,
+    /^There is no demonstration e-shop in DATA_DIR=.+: set DATA_DIR to that of the running instance, or give --credentials\.$/,
   );
   expect(code).toBe(1);
 });
