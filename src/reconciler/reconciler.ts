@@ -74,7 +74,7 @@ export function startReconciler(options: ReconcilerOptions) {
       await step();
     } catch (error) {
       if (!failing.has(loop))
-        log.warn({ err: error, loop, of: sourceOf(error) }, 'a step of the reconciler fails: it is repeated');
+        log.warn({ err: error, loop, of: sourceOf(error) }, 'a step of the reconciler failed: repeating it');
       failing.add(loop);
       return 'failed';
     }
@@ -85,7 +85,7 @@ export function startReconciler(options: ReconcilerOptions) {
 
   function unreadable(error: unknown): void {
     if (!(error instanceof ListUnreadable)) throw error;
-    if (!unlisted) log.warn({ err: error }, 'what operators end in Temporal is noticed late');
+    if (!unlisted) log.warn({ err: error }, 'workflows that operators end in Temporal are noticed late');
     unlisted = true;
   }
 

@@ -67,7 +67,7 @@ export function watchDatabaseClock({
       try {
         await recordClockStep(sql, step);
       } catch (error) {
-        log.error({ err: error, ms: step.ms }, 'windows were not moved with the clock: this is tried again');
+        log.error({ err: error, ms: step.ms }, 'windows were not moved with the clock: trying again');
         throw error;
       }
       unnoted.shift();

@@ -468,8 +468,10 @@ test('late deliveries are repaired while the list of workflows is refused; the s
   const before = checks;
   await stack.until('some more checks', async () => checks > before + 3);
   const texts = () => said.map(({ msg }) => msg);
-  expect(texts().filter((msg) => msg === 'what operators end in Temporal is noticed late')).toHaveLength(1);
-  expect(texts()).not.toContain('a step of the reconciler fails: it is repeated');
+  expect(
+    texts().filter((msg) => msg === 'workflows that operators end in Temporal are noticed late'),
+  ).toHaveLength(1);
+  expect(texts()).not.toContain('a step of the reconciler failed: repeating it');
   expect(said).toContainEqual(expect.objectContaining({ why: 'late' }));
 
   expect(texts()).not.toContain('checked everything');
