@@ -1,13 +1,7 @@
-/** Announced lines, and the statuses of receivings and returns, under any sequence of changes. */
+/** Announced lines under any sequence of changes. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type AnnouncedLine, announce, enabled, enterCounts } from '../../src/domain/announced-lines.ts';
-import { moveReceiving } from '../../src/domain/receiving/changes.ts';
-import { sampleReceiving } from '../../src/domain/receiving/schema.ts';
-import { receivingStatuses, receivingTransitions } from '../../src/domain/receiving/status.ts';
-import { moveReturn } from '../../src/domain/return/changes.ts';
-import { sampleReturn } from '../../src/domain/return/schema.ts';
-import { returnStatuses, returnTransitions } from '../../src/domain/return/status.ts';
 
 const sku = fc.constantFrom('TEA', 'CUP', 'POT');
 const lot = fc.constantFrom(null, 'A', 'B');
@@ -53,57 +47,4 @@ test('counts go to the line of their lot, else to one without a lot, else to a n
   expect(() => enter({ sku: 'POT', lot: null, received: '1' })).toThrow(
     'products.0.sku: "POT" was not announced',
   );
-});
-
-test('transitions are those of the interface', () => {
-  expect(receivingTransitions).toEqual({
-    awaiting: ['arrived', 'canceled'],
-    arrived: ['received', 'canceled'],
-    received: ['stocked'],
-    stocked: [],
-    canceled: [],
-  });
-  expect(returnTransitions).toEqual({
-    awaiting: ['arrived', 'canceled'],
-    arrived: ['processing', 'rejected'],
-    processing: ['completed', 'rejected'],
-    completed: [],
-    rejected: [],
-    canceled: [],
-  });
-});
-
-describe('any sequence of moves keeps to the transitions of', () => {
-  test('receivings', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom(...receivingStatuses), { maxLength: 40 }), (tries) => {
-        let receiving = { ...sampleReceiving, status: receivingStatuses[0] };
-        for (const to of tries) {
-          const from = receiving.status;
-          const ways: readonly string[] = receivingTransitions[from];
-          if (ways.includes(to)) receiving = moveReceiving(receiving, to);
-          else expect(() => moveReceiving(receiving, to)).toThrow(`is ${from} and cannot become ${to}`);
-        }
-        expect(receivingStatuses).toContain(receiving.status);
-      }),
-    );
-  });
-
-  test('returns', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom(...returnStatuses), { maxLength: 40 }), (tries) => {
-        let record = { ...sampleReturn, status: returnStatuses[0] };
-        for (const to of tries) {
-          const from = record.status;
-          const ways: readonly string[] = returnTransitions[from];
-          if (ways.includes(to)) record = moveReturn(record, to, null, new Date());
-          else
-            expect(() => moveReturn(record, to, null, new Date())).toThrow(
-              `is ${from} and cannot become ${to}`,
-            );
-        }
-        expect(returnStatuses).toContain(record.status);
-      }),
-    );
-  });
 });
