@@ -38,14 +38,19 @@ async function closed(stack: DeliveryStack, deliveryId: string): Promise<string>
 
 type Answer = Parameters<Receiver['respond']>[0];
 
+/** Fires one delivery to a receiver with this answer. */
+async function fired(stack: DeliveryStack, receiver: Receiver, answer: Answer) {
+  receiver.respond(answer);
+  const webhook = await stack.createWebhook(receiver.url);
+  await stack.untilCalm();
+  return { webhook, id: await stack.fireOne('10001') };
+}
+
 /** One delivery to a receiver with this answer. */
 const answering =
   (answer: Answer): Scenario['run'] =>
   async (stack, receiver) => {
-    receiver.respond(answer);
-    await stack.createWebhook(receiver.url);
-    await stack.untilCalm();
-    const id = await stack.fireOne('10001');
+    const { id } = await fired(stack, receiver, answer);
     await stack.untilBegun(id);
     return closed(stack, id);
   };
@@ -87,12 +92,9 @@ interface Waits {
 
 /** A delivery whose first attempt failed and that now waits. */
 async function waiting(stack: DeliveryStack, receiver: Receiver) {
-  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
-  const webhook = await stack.createWebhook(receiver.url);
-  await stack.untilCalm();
-  const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'retrying');
-  return { webhook, id };
+  const made = await fired(stack, receiver, { status: 503, headers: { 'retry-after': '600' } });
+  await stack.untilState(made.id, 'retrying');
+  return made;
 }
 
 async function plannedPreOrder(stack: DeliveryStack, releaseAt: Date): Promise<string> {
@@ -382,10 +384,7 @@ export const scenarios: readonly Scenario[] = [
     closes: 'failed',
     options: { policy: { maxRetries: 1 }, mailer: refusingMailer() },
     async run(stack, receiver) {
-      receiver.respond({ status: 503 });
-      await stack.createWebhook(receiver.url);
-      await stack.untilCalm();
-      const id = await stack.fireOne('10001');
+      const { id } = await fired(stack, receiver, { status: 503 });
       await stack.untilState(id, 'failed');
       await stack.workflow(id).cancel();
       return closed(stack, id);
@@ -396,10 +395,7 @@ export const scenarios: readonly Scenario[] = [
     closes: 'failed',
     options: { policy: { maxRetries: 1 } },
     async run(stack, receiver) {
-      receiver.respond({ status: 503 });
-      await stack.createWebhook(receiver.url);
-      await stack.untilCalm();
-      const id = await stack.fireOne('10001');
+      const { id } = await fired(stack, receiver, { status: 503 });
       await closed(stack, id);
       await stack.resetWorkflow(id);
       return closed(stack, id);

@@ -24,6 +24,30 @@ import { fireMany, relayTo as startRelayTo } from '../support/temporal/relay.ts'
 async function start(options: StackOptions = {}): Promise<DeliveryStack> {
   return await stackOfTest('in-flight', options);
 }
+/** A stack without a worker, and a webhook that nothing is sent to. */
+async function startIdle(): Promise<DeliveryStack> {
+  const stack = await start({ worker: false });
+  await stack.createWebhook('http://127.0.0.1:9/');
+  return stack;
+}
+/** A delivery to a receiver of its own. */
+async function fire(stack: DeliveryStack) {
+  const receiver = await receiverOfTest();
+  await stack.createWebhook(receiver.url);
+  return { receiver, id: await stack.fireOne('10001') };
+}
+/** A delivery whose first request has arrived. `answer`: lets its receiver respond with this status. */
+async function fireAsked(stack: DeliveryStack, status: number) {
+  const [answered, answer] = later();
+  const receiver = await receiverOfTest(async () => {
+    await answered;
+    return { status };
+  });
+  const webhook = await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  await receiver.waitFor(1);
+  return { receiver, webhook, id, answer };
+}
 /** A relay without a worker; the test plays its Temporal and its attempts. */
 function relayTo(...args: Parameters<typeof startRelayTo>) {
   const made = startRelayTo(...args);
@@ -70,14 +94,7 @@ async function attemptInDyingProcess({ sql }: DeliveryStack, result?: Partial<At
 
 test('a workflow starts once there is a result, and schedules nothing', async () => {
   const stack = await start({ scheduler: { slowMs: 10 } });
-  const [answered, answer] = later();
-  const receiver = await receiverOfTest(async () => {
-    await answered;
-    return { status: 200 };
-  });
-  await stack.createWebhook(receiver.url);
-  const id = await stack.fireOne('10002');
-  await receiver.waitFor(1);
+  const { receiver, id, answer } = await fireAsked(stack, 200);
   expect(await stack.describe(id)).toBeUndefined();
   expect(await stack.delivery(id)).toMatchObject({ state: 'pending' });
   answer();
@@ -91,9 +108,7 @@ test.each(['all', 'undelivered'] as const)(
   'a delivery whose process dies after it was delivered gets its workflow, and no second request (%s)',
   async (workflows) => {
     const stack = await start({ worker: false, workflows });
-    const receiver = await receiverOfTest();
-    await stack.createWebhook(receiver.url);
-    const id = await stack.fireOne('10004');
+    const { receiver, id } = await fire(stack);
     await attemptInDyingProcess(stack);
     expect(await queueOf(stack, id)).toMatchObject({ dispatched: false, claimed: true });
     await stack.startWorker();
@@ -106,9 +121,7 @@ test.each(['all', 'undelivered'] as const)(
 
 test('a failed delivery whose process died gets its retry on time, and one workflow', async () => {
   const stack = await start({ worker: false });
-  const receiver = await receiverOfTest();
-  await stack.createWebhook(receiver.url);
-  const id = await stack.fireOne('10011');
+  const { receiver, id } = await fire(stack);
   const due = new Date(Date.now() + 3_000);
   await attemptInDyingProcess(stack, { nextAttemptAt: due });
   await stack.startWorker();
@@ -128,9 +141,7 @@ test.each([
   'if a process dies between start and record (%s), there is one workflow with one plan',
   async (_, { nextAttemptAt }: { nextAttemptAt?: number }, sent) => {
     const stack = await start({ worker: false });
-    const receiver = await receiverOfTest();
-    await stack.createWebhook(receiver.url);
-    const id = await stack.fireOne('10012');
+    const { receiver, id } = await fire(stack);
     const due = nextAttemptAt === undefined ? undefined : new Date(Date.now() + nextAttemptAt);
     const made = await attemptInDyingProcess(stack, due && { nextAttemptAt: due });
     // The connection would install the SDK's runtime with its own settings, and there is only one.
@@ -153,9 +164,7 @@ test.each([
 
 test('the attempt of a dead process is repeated, but not while it may be at its receiver', async () => {
   const stack = await start({ worker: false });
-  const receiver = await receiverOfTest();
-  await stack.createWebhook(receiver.url);
-  const id = await stack.fireOne('10005');
+  const { receiver, id } = await fire(stack);
   await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1, ownedMs: 2_000 });
   const [begun] = await stack.sql<
     { ownedUntil: Date }[]
@@ -170,14 +179,7 @@ test('the attempt of a dead process is repeated, but not while it may be at its 
 
 test('a delivery whose webhook is deleted during its first request is canceled once that fails', async () => {
   const stack = await start();
-  const [answered, answer] = later();
-  const receiver = await receiverOfTest(async () => {
-    await answered;
-    return { status: 503 };
-  });
-  const webhook = await stack.createWebhook(receiver.url);
-  const id = await stack.fireOne('10006');
-  await receiver.waitFor(1);
+  const { receiver, webhook, id, answer } = await fireAsked(stack, 503);
   await stack.changeWebhook(webhook.id, { deleted: true });
   answer();
   expect(await stack.untilState(id, 'canceled')).toMatchObject({ canceledBy: 'deletion', attemptsMade: 1 });
@@ -189,14 +191,7 @@ test.each([
   ['in a burst', burst],
 ])('an operator hold between request and start (%s) prevents a second attempt', async (_, scheduler) => {
   const stack = await start({ scheduler, policy: { windowMs: 3_600_000 } });
-  const [answered, answer] = later();
-  const receiver = await receiverOfTest(async () => {
-    await answered;
-    return { status: 503 };
-  });
-  await stack.createWebhook(receiver.url);
-  const id = await stack.fireOne('10007');
-  await receiver.waitFor(1);
+  const { receiver, id, answer } = await fireAsked(stack, 503);
   const request = createOperatorActions(stack);
   expect(await request('hold', id, { by: 'anna', reason: '' })).toMatchObject({ accepted: true });
   answer();
@@ -205,8 +200,7 @@ test.each([
 });
 
 test('a delivery is dispatched once Temporal has its workflow, and claimed until then', async () => {
-  const stack = await start({ worker: false });
-  await stack.createWebhook('http://127.0.0.1:9/');
+  const stack = await startIdle();
   const id = await stack.fireOne('10008');
   const [answered, answer] = later();
   let asked = false;
@@ -232,8 +226,7 @@ test.each([
 ])(
   'a start that Temporal refuses (%s) is left alone while others of its claim are in flight',
   async (_, scheduler) => {
-    const stack = await start({ worker: false });
-    await stack.createWebhook('http://127.0.0.1:9/');
+    const stack = await startIdle();
     const [answered, answer] = later();
     let passes = 0;
     let isRefused = false;
@@ -285,8 +278,7 @@ test.each([
 );
 
 test('a delivery without a permit is deferred, and no workflow is started', async () => {
-  const stack = await start({ worker: false });
-  await stack.createWebhook('http://127.0.0.1:9/');
+  const stack = await startIdle();
   const id = await stack.fireOne('10009');
   let asked = 0;
   const { started } = relayTo(
@@ -308,8 +300,7 @@ test('a delivery without a permit is deferred, and no workflow is started', asyn
 });
 
 test('any number of deliveries may wait for a permit without delaying others', async () => {
-  const stack = await start({ worker: false });
-  await stack.createWebhook('http://127.0.0.1:9/');
+  const stack = await startIdle();
   await fireMany(stack, 50);
   const [answered, answer] = later();
   const asked = new Set<string>();
@@ -333,8 +324,7 @@ test('any number of deliveries may wait for a permit without delaying others', a
 });
 
 test('slow receivers and slow starts delay no other delivery', async () => {
-  const stack = await start({ worker: false });
-  await stack.createWebhook('http://127.0.0.1:9/');
+  const stack = await startIdle();
   const [slow, endSlow] = later();
   const [silent, endSilent] = later();
   const asked = new Set<string>();
@@ -364,8 +354,7 @@ test('slow receivers and slow starts delay no other delivery', async () => {
 test.for(['refuses connections', 'is silent'])(
   'while Temporal %s, first attempts continue; their workflows start once it is back',
   async (how) => {
-    const stack = await start({ worker: false });
-    await stack.createWebhook('http://127.0.0.1:9/');
+    const stack = await startIdle();
     let isAway = true;
     const hanging: (() => void)[] = [];
     const asked: string[] = [];
@@ -399,8 +388,7 @@ test.for(['refuses connections', 'is silent'])(
 );
 
 test('during an outage of the database, twenty lines per second are logged, and a count of the rest', async () => {
-  const stack = await start({ worker: false });
-  await stack.createWebhook('http://127.0.0.1:9/');
+  const stack = await startIdle();
   await fireMany(stack, 50);
   let away = false;
   const sql = new Proxy(stack.sql, {
@@ -453,14 +441,7 @@ test('a worker that loses Temporal continues attempts and retries; their workflo
 
 test('a stopping worker lets requests under way finish', async () => {
   const stack = await start();
-  const [answered, answer] = later();
-  const receiver = await receiverOfTest(async () => {
-    await answered;
-    return { status: 200 };
-  });
-  await stack.createWebhook(receiver.url);
-  const id = await stack.fireOne('10010');
-  await receiver.waitFor(1);
+  const { receiver, id, answer } = await fireAsked(stack, 200);
   const stopped = stack.stopWorker();
   answer();
   await stopped;
@@ -472,8 +453,7 @@ test('a stopping worker lets requests under way finish', async () => {
 });
 
 test("nothing is claimed while the database's disk is full; afterwards all is attempted", async () => {
-  const stack = await start({ worker: false });
-  await stack.createWebhook('http://127.0.0.1:9/hook');
+  const stack = await startIdle();
   let isDiskFull = true;
   const passes: string[] = [];
   relayTo(
