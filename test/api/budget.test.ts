@@ -7,7 +7,7 @@ import { createPool } from '../../src/db/connection/pool.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api/api.ts';
 import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
 import { insertWebhook } from '../support/database/events.ts';
-import { until } from '../support/until.ts';
+import { untilBlocked } from '../support/database/lock-waits.ts';
 
 const MIB = 1024 * 1024;
 const generous = { requests: 200, connections: 4, allConnections: 6, bytesPerSecond: 32 * MIB };
@@ -73,20 +73,11 @@ function patches({ busy }: Two, count: number) {
   return { all: Promise.all(answers), answered: () => answered };
 }
 
-/** Waits until this many connections of the test's database wait for the lock. */
-async function waiting(sql: TestApi['sql'], count: number): Promise<void> {
-  await until(`${count} that wait`, async () => {
-    const rows = await sql`
-      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length >= count;
-  });
-}
-
 test('a hundred blocked writes of one e-shop leave connections to another', async () => {
   const two = await twoEshops();
   const release = await lockOrder(two);
   const busy = patches(two, 100);
-  await waiting(two.api.sql, generous.connections);
+  await untilBlocked(two.api.sql, generous.connections);
   for (let i = 0; i < 5; i++) {
     expect((await two.other.shop.request('GET', '/v21/orders')).status).toBe(200);
   }
@@ -128,7 +119,7 @@ describe('concurrent requests', () => {
     const two = await twoEshops({ requests: 5 });
     const release = await lockOrder(two);
     const first = patches(two, 5);
-    await waiting(two.api.sql, generous.connections);
+    await untilBlocked(two.api.sql, generous.connections);
     const refused = await two.busy.shop.request('GET', '/v21/orders/locked');
     expect(refused.body).toMatchObject({ statusCode: 429, error: 'Too Many Requests' });
     expect(refused.headers.get('retry-after')).toBe('1');

@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { minimalOrder, stockedProduct } from '../support/api/orders.ts';
 import { insertWebhook } from '../support/database/events.ts';
+import { untilBlocked } from '../support/database/lock-waits.ts';
 import { later } from '../support/later.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
-import { until } from '../support/until.ts';
 
 const api = await apiOfFile();
 const { eshop } = eshopOfEachTest(api, async (made) => {
@@ -174,11 +174,7 @@ test('a line waits for a locked record, and then reads the committed result', as
   });
   await isLocked;
   const sent = send([status('a', 'suspended')]);
-  await until('the import waits', async () => {
-    const [row] = await api.sql`
-      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return row !== undefined;
-  });
+  await untilBlocked(api.sql);
   release();
   await held;
   expect(codes(await sent)).toEqual([200]);

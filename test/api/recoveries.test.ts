@@ -9,6 +9,7 @@ import { timeOf } from '../../src/domain/id-time.ts';
 import { endDeliveries, fireEvent, type Lost, loseEvents, recoveredBy } from '../support/api/recoveries.ts';
 import { createWebhook } from '../support/api/webhooks.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/database/event-rows.ts';
+import { untilBlocked } from '../support/database/lock-waits.ts';
 import { apiOfFile, eshopOfEachTest } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 
@@ -67,12 +68,7 @@ test.each([true, false])(
     await api.sql.begin(async (tx) => {
       await tx`lock table events in access exclusive mode`;
       asked = request('POST', path('recover'), { since: hourAgo(), dryRun }, headers);
-      await expect
-        .poll(
-          () => api.sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        )
-        .toHaveLength(1);
+      await untilBlocked(api.sql);
       const [waiting] = await tx<{ at: Date }[]>`select clock_timestamp() as at`;
       await pause(100);
       // As a reader sees it who does not wait for this older transaction.

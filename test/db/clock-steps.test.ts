@@ -23,15 +23,14 @@ import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
 
-const database = await databaseOfFile();
-const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
+const { sql } = await databaseOfFile();
+const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
 const owner: { eshopId: number; webhookId: number } = {
   eshopId,
-  webhookId: await insertWebhook(database.sql, eshopId, 'CREATE_ORDER'),
+  webhookId: await insertWebhook(sql, eshopId, 'CREATE_ORDER'),
 };
 
 test('leases and due times an hour ahead become due; plausible times, and those people set, stay', async () => {
-  const { sql } = database;
   const [due, leased, soon] = [
     await fireDelivery(sql, owner),
     await fireDelivery(sql, owner),
@@ -57,7 +56,6 @@ test('leases and due times an hour ahead become due; plausible times, and those 
 });
 
 test('a delivery dispatched before a step back is checked at once', async () => {
-  const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await sql`update deliveries set dispatched_at = now() + interval '1 hour' where id = ${id}`;
   const late = async () => (await claimLateDeliveries(sql, 0, 100)).some((delivery) => delivery.id === id);
@@ -67,7 +65,6 @@ test('a delivery dispatched before a step back is checked at once', async () => 
 });
 
 test('after a step back, a retry waits no longer than planned, and an attempt is owned no longer', async () => {
-  const { sql } = database;
   const [retried, begun] = [await fireDelivery(sql, owner), await fireDelivery(sql, owner)];
   await makeAttempt(sql, retried, 1);
   await beginAttempt(sql, { deliveryId: begun, number: 1, generation: 1 });
@@ -93,7 +90,6 @@ test('after a step back, a retry waits no longer than planned, and an attempt is
 });
 
 test('after a step back, a delivery without a next attempt still has none', async () => {
-  const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1, { nextAttemptAt: null });
   await sql`
@@ -105,7 +101,6 @@ test('after a step back, a delivery without a next attempt still has none', asyn
 });
 
 test('a step ahead ends no window, however many workers notice it', async () => {
-  const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1);
   await sql`update deliveries set window_started_at = now() - interval '6 hours' where id = ${id}`;
@@ -120,7 +115,6 @@ test('a step ahead ends no window, however many workers notice it', async () => 
 });
 
 test('a step ahead and back leaves planned attempts and checks where they were', async () => {
-  const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1);
   await sql`
@@ -145,7 +139,6 @@ test('a step ahead and back leaves planned attempts and checks where they were',
 });
 
 test('a queued retry and an overdue attempt wait as long after a step as before it', async () => {
-  const { sql } = database;
   const [queued, overdue] = [await fireDelivery(sql, owner), await fireDelivery(sql, owner)];
   for (const id of [queued, overdue]) await makeAttempt(sql, id, 1);
   await sql`
@@ -177,7 +170,7 @@ function watched(intervalMs = 5) {
   const steps: ClockStep[] = [];
   const clock = { setMs: 0, looks: 0, differenceMs: 0 };
   const watch = watchDatabaseClock({
-    sql: database.sql,
+    sql,
     log: pino({ level: 'silent' }),
     onStep: (step) => steps.push(step),
     onRead(ms) {
@@ -193,7 +186,6 @@ function watched(intervalMs = 5) {
 }
 
 test('steps back and ahead are noticed and recorded, and a step back is repaired', async () => {
-  const { sql } = database;
   const id = await fireDelivery(sql, owner);
   const { watch, steps, clock } = watched();
   await until('some looks', async () => clock.looks > 3);
@@ -217,7 +209,6 @@ test('steps back and ahead are noticed and recorded, and a step back is repaired
 });
 
 test('closing a window reads the clock first: an unnoticed step ahead does not end it', async () => {
-  const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1, { nextAttemptAt: new Date() });
   const { watch, steps, clock } = watched(3_600_000);
@@ -247,7 +238,6 @@ test('closing a window reads the clock first: an unnoticed step ahead does not e
 });
 
 test('a step that cannot be recorded at once is reported once, and recorded with its own time', async () => {
-  const { sql } = database;
   const id = await fireDelivery(sql, owner);
   await makeAttempt(sql, id, 1);
   await sql`update deliveries set window_started_at = now() - interval '3 hours' where id = ${id}`;
@@ -274,7 +264,7 @@ test('a late response of the database is not taken for a clock step', async () =
   const steps: ClockStep[] = [];
   let [looks, elapsedMs] = [0, 0];
   const watch = watchDatabaseClock({
-    sql: database.sql,
+    sql,
     log: pino({ level: 'silent' }),
     onStep: (step) => steps.push(step),
     intervalMs: 5,

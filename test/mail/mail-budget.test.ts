@@ -19,19 +19,18 @@ import { type MailServer, mailerTo } from '../support/servers/mail-server.ts';
 let server: MailServer;
 let eshopId: number;
 
-const database = await databaseOfFile();
+const { sql } = await databaseOfFile();
 beforeEach(async () => {
   server = await mailServerOfTest();
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'orders@shop.example' }));
+  ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' }));
 });
 
 const mailsUnderWay = { count: 0 };
-const activities = (mailer: Mailer = mailerTo(server)) =>
-  noticeActivities({ mailsUnderWay, sql: database.sql, mailer });
+const activities = (mailer: Mailer = mailerTo(server)) => noticeActivities({ mailsUnderWay, sql, mailer });
 
 async function deactivated(of = eshopId): Promise<number> {
-  const webhookId = await insertWebhook(database.sql, of, 'CREATE_ORDER');
-  await exhaustDelivery(database.sql, await fireDelivery(database.sql, { eshopId: of, webhookId }));
+  const webhookId = await insertWebhook(sql, of, 'CREATE_ORDER');
+  await exhaustDelivery(sql, await fireDelivery(sql, { eshopId: of, webhookId }));
   return webhookId;
 }
 
@@ -49,7 +48,7 @@ const mailBy = (worker: MockActivityEnvironment, webhookId: number) =>
   waitOf(worker.run(activities().mailDeactivation, { webhookId, generation: 1 }));
 const mailOf = (webhookId: number) => mailBy(new MockActivityEnvironment(), webhookId);
 const minutesLater = (minutes: number) =>
-  database.sql`update eshops set mails_until = mails_until - make_interval(mins => ${minutes})`;
+  sql`update eshops set mails_until = mails_until - make_interval(mins => ${minutes})`;
 
 test('25 deactivations at once send twenty mails, then one for the other five', async () => {
   const webhooks: number[] = [];
@@ -61,7 +60,7 @@ test('25 deactivations at once send twenty mails, then one for the other five', 
   for (const wait of waits) if (wait !== null) expect(wait).toBeLessThanOrEqual(360_000);
 
   // Another e-shop has its own budget.
-  const { eshopId: other } = await createEshop(database.sql, { name: 'Other', email: 'other@shop.example' });
+  const { eshopId: other } = await createEshop(sql, { name: 'Other', email: 'other@shop.example' });
   expect(await mailOf(await deactivated(other))).toBeNull();
 
   const [first = 0, ...others] = deferred;
@@ -78,12 +77,11 @@ test('25 deactivations at once send twenty mails, then one for the other five', 
     expect(mail.text).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
     expect(mail.html).toContain(`Webhook ${webhookId} (CREATE_ORDER) was deactivated:`);
   }
-  const pending = await database.sql`select from notices where outcome is null`;
+  const pending = await sql`select from notices where outcome is null`;
   expect(pending).toHaveLength(0);
 });
 
 test('deferred mails that become due together are merged into one', async () => {
-  const { sql } = database;
   await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
   const webhooks: number[] = [];
   for (let index = 0; index < 10; index += 1) webhooks.push(await deactivated());
@@ -99,7 +97,6 @@ test('deferred mails that become due together are merged into one', async () => 
 });
 
 test('a deferred mail that is being sent is not merged into another', async () => {
-  const { sql } = database;
   await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
   const first = await deactivated();
   expect(await mailOf(first)).not.toBeNull();
@@ -130,7 +127,6 @@ test('a deferred mail that is being sent is not merged into another', async () =
 });
 
 test('a mail that fails gives back those that were merged into it', async () => {
-  const { sql } = database;
   await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
   const [first, second] = [await deactivated(), await deactivated()];
   for (const webhookId of [first, second]) expect(await mailOf(webhookId)).not.toBeNull();
@@ -145,7 +141,6 @@ test('a mail that fails gives back those that were merged into it', async () => 
 });
 
 test('merged mails that were only partly recorded are recorded by the next try, and not sent again', async () => {
-  const { sql } = database;
   await sql`update eshops set mails_until = now() + interval '2 hours' where id = ${eshopId}`;
   const [first, second, third] = [await deactivated(), await deactivated(), await deactivated()];
   for (const webhookId of [first, second, third]) expect(await mailOf(webhookId)).not.toBeNull();
@@ -168,7 +163,7 @@ test('merged mails that were only partly recorded are recorded by the next try, 
 });
 
 test('a silent mail server holds a quarter of the places, and the other mails follow', async () => {
-  const { eshopId: other } = await createEshop(database.sql, { name: 'Other', email: 'other@shop.example' });
+  const { eshopId: other } = await createEshop(sql, { name: 'Other', email: 'other@shop.example' });
   const webhooks: number[] = [];
   for (let index = 0; index < 40; index += 1)
     webhooks.push(await deactivated(index % 2 === 0 ? eshopId : other));
@@ -196,7 +191,7 @@ test('a silent mail server holds a quarter of the places, and the other mails fo
 });
 
 test('a mail is not deferred because the clock was set back by an hour', async () => {
-  await database.sql`update eshops set mails_until = now() + interval '3 hours' where id = ${eshopId}`;
+  await sql`update eshops set mails_until = now() + interval '3 hours' where id = ${eshopId}`;
   expect(await mailOf(await deactivated())).toBeNull();
 });
 
@@ -211,7 +206,6 @@ test('a mail that the server did not accept costs no budget', async () => {
 });
 
 test('deferred warnings are merged, except one that no longer applies', async () => {
-  const { sql } = database;
   for (let index = 0; index < 23; index += 1) await failingWebhook(sql, eshopId);
   await decideWarnings(sql, warningTimes(defaultRetryPolicy));
   const warnings = (await claimNotices(sql, 100)).filter((each) => each.eshopId === eshopId);

@@ -20,6 +20,7 @@ let deliveryId: string;
 let logged: Record<string, unknown>[];
 
 const database = await databaseOfFile();
+const { sql } = database;
 beforeEach(async () => {
   server = await mailServerOfTest();
   logged = [];
@@ -27,7 +28,6 @@ beforeEach(async () => {
 
 /** A webhook that was deactivated this many hours ago, by the database's clock. */
 async function deactivated(hoursAgo: number): Promise<void> {
-  const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' });
   webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   deliveryId = await fireDelivery(sql, { eshopId, webhookId, entityId: '10001' });
@@ -39,12 +39,12 @@ async function deactivated(hoursAgo: number): Promise<void> {
 /** One execution of the activity, as the worker runs it. */
 async function mailIt(): Promise<void> {
   const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const { mailDeactivation } = noticeActivities({ sql: database.sql, mailer: mailerTo(server), log });
+  const { mailDeactivation } = noticeActivities({ sql, mailer: mailerTo(server), log });
   await new MockActivityEnvironment().run(mailDeactivation, { webhookId, generation: 1 });
 }
 
 async function recorded() {
-  const [row] = await database.sql<
+  const [row] = await sql<
     { outcome: string | null; settledAt: Date | null; error: string | null }[]
   >`select outcome, settled_at, error from notices where webhook_id = ${webhookId}`;
   return row;
@@ -52,7 +52,7 @@ async function recorded() {
 
 const nothing = { outcome: null, settledAt: null, error: null };
 const claimed = async () =>
-  (await claimLateMails(database.sql, 30_000, 100)).filter((mail) => mail.webhookId === webhookId);
+  (await claimLateMails(sql, 30_000, 100)).filter((mail) => mail.webhookId === webhookId);
 const alarms = () => logged.filter(({ alarm }) => alarm !== undefined);
 
 test('a sent mail is recorded, and not repeated with its activity', async () => {
@@ -87,7 +87,7 @@ test.each([
   await deactivated(72);
   Object.assign(server.behavior, behavior);
   await expect(mailIt()).rejects.toThrow(message);
-  await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
+  await sql`update notices set refused_at = refused_at - interval '25 hours'`;
 
   await mailIt();
 
@@ -109,7 +109,7 @@ test('a refusal of our sender is not one of the mail, which is tried again', asy
   server.behavior.refuseSender = 550;
   const message = 'the mail server refused our sender (EENVELOPE, 550)';
   await expect(mailIt()).rejects.toThrow(message);
-  await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
+  await sql`update notices set refused_at = refused_at - interval '25 hours'`;
 
   await expect(mailIt()).rejects.toThrow(message);
 
@@ -119,7 +119,6 @@ test('a refusal of our sender is not one of the mail, which is tried again', asy
 
 test('a mail after a new activation says so, and asks for nothing', async () => {
   await deactivated(3);
-  const { sql } = database;
   await sql`update webhooks set active = true, generation = 2 where id = ${webhookId}`;
 
   await mailIt();
@@ -133,7 +132,7 @@ test('another failure in between restarts the day of refusals', async () => {
   await deactivated(72);
   server.behavior.refuseRecipient = 550;
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
-  await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
+  await sql`update notices set refused_at = refused_at - interval '25 hours'`;
   server.behavior.refuseRecipient = 451;
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 451 });
 
@@ -145,7 +144,7 @@ test('another failure in between restarts the day of refusals', async () => {
 
 describe('an address corrected by waybill eshop update', () => {
   const corrected = async () => {
-    const [row] = await database.sql<{ eshopId: number }[]>`
+    const [row] = await sql<{ eshopId: number }[]>`
       select eshop_id from webhooks where id = ${webhookId}`;
     const change = ['--eshop', String(row?.eshopId), '--email', 'new@shop.example'];
     return await runWaybill(['eshop', 'update', ...change], { DATABASE_URL: database.url });
@@ -154,10 +153,10 @@ describe('an address corrected by waybill eshop update', () => {
   test('a mail that was given up is sent to the new address', async () => {
     await deactivated(72);
     // Its workflow has ended, as after giving up.
-    await database.sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
+    await sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
     server.behavior.refuseRecipient = 550;
     await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
-    await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
+    await sql`update notices set refused_at = refused_at - interval '25 hours'`;
     await mailIt();
     expect(await recorded()).toMatchObject({ outcome: 'givenUp' });
     expect(await claimed()).toEqual([]);
@@ -175,7 +174,7 @@ describe('an address corrected by waybill eshop update', () => {
     await deactivated(72);
     server.behavior.refuseRecipient = 550;
     await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
-    await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
+    await sql`update notices set refused_at = refused_at - interval '25 hours'`;
     expect(await corrected()).not.toContain('given up');
     await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
     expect(await recorded()).toMatchObject({ outcome: null });
@@ -184,7 +183,7 @@ describe('an address corrected by waybill eshop update', () => {
   test('other notices that were given up within a week are sent, too', async () => {
     await deactivated(72);
     const given = async (ago: string) => {
-      const [row] = await database.sql<{ id: string }[]>`
+      const [row] = await sql<{ id: string }[]>`
         insert into notices (eshop_id, kind, recipient, at, refused_at, outcome, settled_at, check_at)
         select eshop_id, 'lostSecrets', 'email', now() - ${ago}::interval, now() - ${ago}::interval, 'givenUp', now() - ${ago}::interval, 'infinity'
         from webhooks where id = ${webhookId} returning id`;
@@ -192,7 +191,7 @@ describe('an address corrected by waybill eshop update', () => {
     };
     const [recent, old] = [await given('6 days'), await given('8 days')];
     expect(await corrected()).toMatch(/^1 mail that had been given up /m);
-    const started = (await claimNotices(database.sql, 100)).map(({ id }) => id);
+    const started = (await claimNotices(sql, 100)).map(({ id }) => id);
     expect(started).toContain(recent);
     expect(started).not.toContain(old);
   });
@@ -200,7 +199,6 @@ describe('an address corrected by waybill eshop update', () => {
 
 test('a mail about a webhook deleted since then is dropped', async () => {
   await deactivated(3);
-  const { sql } = database;
   await sql`update webhooks set deleted_at = now() where id = ${webhookId}`;
   await sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
 
@@ -214,14 +212,14 @@ test('a mail about a webhook deleted since then is dropped', async () => {
 
 test('an unavailable mail server is tried for longer than a day', async () => {
   // The overview names the error of the oldest one.
-  await database.sql`update notices set outcome = 'dropped', settled_at = now() where outcome is null`;
+  await sql`update notices set outcome = 'dropped', settled_at = now() where outcome is null`;
   await deactivated(72);
   await server.close();
 
   const why = 'the mail server cannot be reached, or has a TLS certificate that is not accepted (ESOCKET)';
   await expect(mailIt()).rejects.toThrow(why);
   expect(await recorded()).toEqual({ ...nothing, error: why });
-  expect((await readNotices(database.sql)).mails).toMatchObject({
+  expect((await readNotices(sql)).mails).toMatchObject({
     pending: expect.any(Number),
     lastError: why,
   });

@@ -22,7 +22,7 @@ let eshopId: number;
 let webhookId: number;
 let logged: Record<string, unknown>[];
 
-const database = await databaseOfFile();
+const { sql } = await databaseOfFile();
 beforeEach(async () => {
   server = await mailServerOfTest();
   logged = [];
@@ -30,7 +30,6 @@ beforeEach(async () => {
 
 /** A webhook that has failed for seven hours; returns the notice that warns of it. */
 async function failing(): Promise<string> {
-  const { sql } = database;
   ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' }));
   ({ webhookId } = await failingWebhook(sql, eshopId));
   await fireDelivery(sql, { eshopId, webhookId });
@@ -41,12 +40,12 @@ async function failing(): Promise<string> {
 
 async function mailIt(id: string) {
   const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const { deliverNotice } = noticeActivities({ sql: database.sql, mailer: mailerTo(server), log });
+  const { deliverNotice } = noticeActivities({ sql, mailer: mailerTo(server), log });
   return await new MockActivityEnvironment().run(deliverNotice, id);
 }
 
 async function recorded(id: string) {
-  const [row] = await database.sql<
+  const [row] = await sql<
     { outcome: string | null; settledAt: Date | null; error: string | null }[]
   >`select outcome, settled_at, error from notices where id = ${id}`;
   return row;
@@ -76,7 +75,6 @@ test('a warning is mailed in text and HTML, and not repeated with its activity',
 });
 
 test('lost secrets are one mail that names all webhooks, even if warnings are turned off', async () => {
-  const { sql } = database;
   await failing();
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   const gone = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
@@ -109,7 +107,6 @@ test('lost secrets are one mail that names all webhooks, even if warnings are tu
 });
 
 test('a mail about a lost signing key alone asks for no new secret', async () => {
-  const { sql } = database;
   const lost = [{ id: webhookId, secret: false, headers: [], signingKey: true }];
   const [row] = await sql<{ id: string }[]>`
     insert into notices (eshop_id, kind, recipient, lost_secrets)
@@ -125,7 +122,6 @@ test('a mail about a lost signing key alone asks for no new secret', async () =>
 });
 
 test('a mail about a lost notice secret asks for a new one, unless the URL was removed', async () => {
-  const { sql } = database;
   ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' }));
   const lose = async () => {
     const [row] = await sql<{ id: string }[]>`
@@ -159,13 +155,12 @@ async function changedMeanwhile(change: () => Promise<unknown>): Promise<void> {
 
 test('a warning is dropped if a delivery was accepted before the mail server was back', () =>
   changedMeanwhile(async () => {
-    const good = await fireDelivery(database.sql, { eshopId, webhookId });
-    await makeAttempt(database.sql, good, 1, accepted);
+    const good = await fireDelivery(sql, { eshopId, webhookId });
+    await makeAttempt(sql, good, 1, accepted);
   }));
 
 test('a warning about a paused webhook waits for the end of the pause', async () => {
   const id = await failing();
-  const { sql } = database;
   await pauseWebhook(sql, eshopId, webhookId, new Date(Date.now() + 3_600_000));
   await expect(mailIt(id)).rejects.toMatchObject({ type: 'NoticeDeferred' });
   expect(server.mails).toEqual([]);
@@ -174,13 +169,13 @@ test('a warning about a paused webhook waits for the end of the pause', async ()
 });
 
 test('a warning is dropped if the webhook was deactivated before the mail server was back', () =>
-  changedMeanwhile(() => setActive(database.sql, eshopId, webhookId, false)));
+  changedMeanwhile(() => setActive(sql, eshopId, webhookId, false)));
 
 test('a warning that is refused for a day is given up, with an alarm that names no address', async () => {
   const id = await failing();
   server.behavior.refuseRecipient = 550;
   await expect(mailIt(id)).rejects.toMatchObject({ responseCode: 550 });
-  await database.sql`update notices set refused_at = refused_at - interval '25 hours'`;
+  await sql`update notices set refused_at = refused_at - interval '25 hours'`;
   expect(await mailIt(id)).toEqual({ outcome: 'refused' });
   expect(await recorded(id)).toMatchObject({ outcome: 'givenUp' });
   expect(logged.filter(({ alarm }) => alarm === 'mailRefused')).toMatchObject([{ webhookId, level: 50 }]);

@@ -14,11 +14,10 @@ import { createReceiver } from '../support/servers/receiver.ts';
 
 const keys = createKeys(Buffer.alloc(32, 7));
 
-const database = await databaseOfFile();
+const { sql } = await databaseOfFile();
 
 /** @returns the ids of the notices of a new e-shop whose webhooks were deactivated, to this URL */
 async function pending(url: string, count: number): Promise<string[]> {
-  const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' });
   await setNoticeUrl({ sql, keys }, eshopId, url);
   for (let index = 0; index < count; index += 1) {
@@ -32,7 +31,6 @@ async function pending(url: string, count: number): Promise<string[]> {
 }
 
 test('six e-shops with silent URLs and many notices do not hold up the notice of a seventh', async () => {
-  const { sql } = database;
   const silent = await createReceiver({ hang: 'headers' });
   const chat = await createReceiver();
   // As long as the test takes: none of them times out before its end.

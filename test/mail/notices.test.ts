@@ -20,14 +20,14 @@ let server: MailServer;
 let eshopId: number;
 const HOUR = 3_600_000;
 
-const database = await databaseOfFile();
+const { sql } = await databaseOfFile();
 beforeEach(async () => {
   server = await mailServerOfTest();
-  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'orders@shop.example' }));
+  ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' }));
 });
 
 const activities = (log = pino({ level: 'silent' })) =>
-  noticeActivities({ sql: database.sql, mailer: mailerTo(server), log });
+  noticeActivities({ sql, mailer: mailerTo(server), log });
 
 /** @returns the outcome, or for how long it is deferred, in milliseconds */
 async function tell(id: string, log?: pino.Logger): Promise<string | number> {
@@ -37,15 +37,14 @@ async function tell(id: string, log?: pino.Logger): Promise<string | number> {
 }
 
 const pending = (kind: string) =>
-  database.sql<{ id: string; address: string; webhookId: number }[]>`
+  sql<{ id: string; address: string; webhookId: number }[]>`
     select n.id, a.address, n.webhook_id from notices n join notice_addresses a on a.id = n.address_id
     where n.eshop_id = ${eshopId} and n.kind = ${kind} and n.outcome is null order by n.at, n.id`;
 
-const failing = () => failingWebhook(database.sql, eshopId);
-const decide = () => decideWarnings(database.sql, warningTimes(defaultRetryPolicy));
+const failing = () => failingWebhook(sql, eshopId);
+const decide = () => decideWarnings(sql, warningTimes(defaultRetryPolicy));
 
 test('an accepted but unrecorded notice counts as sent, even if its reason is over by then', async () => {
-  const { sql } = database;
   const { deliveryId } = await failing();
   await decide();
   const [notice] = await sql<{ id: string }[]>`
@@ -61,7 +60,6 @@ test('an accepted but unrecorded notice counts as sent, even if its reason is ov
 });
 
 test('a further address that is refused for a day is given up without an alarm', async () => {
-  const { sql } = database;
   await addAddress(sql, eshopId, 'typo@shop.example');
   await failing();
   await decide();
@@ -78,7 +76,6 @@ test('a further address that is refused for a day is given up without an alarm',
 });
 
 test('twelve deactivations for two further addresses send twenty mails, then one to each for the rest', async () => {
-  const { sql } = database;
   for (const address of ['a@shop.example', 'b@shop.example']) await addAddress(sql, eshopId, address);
   for (let index = 0; index < 12; index += 1) {
     const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
@@ -108,7 +105,6 @@ test('twelve deactivations for two further addresses send twenty mails, then one
 });
 
 test('a warning that no longer applies is not sent, and neither is its end', async () => {
-  const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   const { deliveryId } = await failing();
   await decide();
@@ -122,7 +118,6 @@ test('a warning that no longer applies is not sent, and neither is its end', asy
 });
 
 test('a recovery after a warning is one notice, with the time of the accepted delivery', async () => {
-  const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   const { webhookId, deliveryId } = await failing();
   await decide();
@@ -143,7 +138,6 @@ test('a recovery after a warning is one notice, with the time of the accepted de
 });
 
 test('a failing delivery among accepted ones counts as recovered once it is delivered', async () => {
-  const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   const stubborn = await fireDelivery(sql, { eshopId, webhookId });
@@ -164,7 +158,6 @@ test('a failing delivery among accepted ones counts as recovered once it is deli
 });
 
 test('an e-shop gets no notices of a kind that it turned off, even if it did so in between', async () => {
-  const { sql } = database;
   await addAddress(sql, eshopId, 'a@shop.example');
   await sql`update eshops set recovered_notices = false where id = ${eshopId}`;
   const { deliveryId } = await failing();

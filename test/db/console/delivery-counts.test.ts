@@ -12,7 +12,6 @@ const MINUTE = 60_000;
 const now = new Date(Math.floor(Date.now() / MINUTE) * MINUTE + 30_000);
 
 async function delivery(of: number, webhook: number, minutesAgo: number, state: string, durationMs?: number) {
-  const { sql } = database;
   const at = new Date(now.getTime() - minutesAgo * MINUTE);
   const id = uuidv7({ msecs: at.getTime() });
   await sql`
@@ -46,7 +45,7 @@ await delivery(other.eshopId, theirs, 1, 'delivered', 9_000);
 
 test('the deliveries of an e-shop since a time are counted by minute and outcome', async () => {
   const since = new Date(now.getTime() - 60 * MINUTE);
-  const counts = await readDeliveryCounts(database.sql, eshopId, { since, stepSeconds: 60 });
+  const counts = await readDeliveryCounts(sql, eshopId, { since, stepSeconds: 60 });
   const minute = (ago: number) => new Date(now.getTime() - 30_000 - ago * MINUTE);
   expect(counts.steps).toEqual([
     { at: minute(7), delivered: 0, waiting: 0, lost: 0, superseded: 1 },
@@ -58,13 +57,12 @@ test('the deliveries of an e-shop since a time are counted by minute and outcome
 });
 
 test('an e-shop without deliveries has no counts', async () => {
-  const { eshopId: empty } = await createEshop(database.sql, { name: 'Empty', email: 'empty@example.test' });
-  const counts = await readDeliveryCounts(database.sql, empty, { since: new Date(0), stepSeconds: 60 });
+  const { eshopId: empty } = await createEshop(sql, { name: 'Empty', email: 'empty@example.test' });
+  const counts = await readDeliveryCounts(sql, empty, { since: new Date(0), stepSeconds: 60 });
   expect(counts).toEqual({ steps: [], whole: true, medianMs: null, p95Ms: null, measured: 0 });
 });
 
 test('superseded deliveries count toward the number read, so that the oldest may be missing', async () => {
-  const { sql } = database;
   const { eshopId: busy } = await createEshop(sql, { name: 'Busy', email: 'busy@example.test' });
   const webhook = await insertWebhook(sql, busy, 'CREATE_ORDER');
   await sql`
@@ -76,7 +74,7 @@ test('superseded deliveries count toward the number read, so that the oldest may
 });
 
 test('the last success of a webhook is that of its latest accepted delivery', async () => {
-  const accepted = await lastAccepted(database.sql, eshopId);
+  const accepted = await lastAccepted(sql, eshopId);
   expect(accepted.get(webhookId)).toBe(new Date(now.getTime() - MINUTE).toISOString());
   expect(accepted.size).toBe(2);
 });

@@ -25,9 +25,9 @@ const sent: AttemptRequest[] = [];
 const HOUR = 3_600_000;
 
 const database = await databaseOfFile();
+const { sql } = database;
 const shop = shopOfEachTest(database);
 beforeEach(async () => {
-  const { sql } = database;
   sent.length = 0;
   deliveryId = await fireDelivery(sql, shop);
 });
@@ -62,8 +62,8 @@ function attempt(
     },
   };
   const deps = {
-    sql: database.sql,
-    statements: createStatements(database.sql, throughSessions(database.sql, null)),
+    sql,
+    statements: createStatements(sql, throughSessions(sql, null)),
     sender,
     prepare: createPrepare({ decryptSecret: () => 'whsec_AAAA' }),
     ...alone(),
@@ -77,26 +77,26 @@ function attempt(
   return makeAttempt(deps, { ...command, expectedNumber });
 }
 
-const dueSince = (hours: number) => database.sql`
+const dueSince = (hours: number) => sql`
   update deliveries set next_attempt_at = now() - make_interval(hours => ${hours}) where id = ${deliveryId}`;
 
 async function lateMs(): Promise<number> {
-  return (await loadForAttempt(database.sql, deliveryId))?.lateBeforeMs ?? Number.NaN;
+  return (await loadForAttempt(sql, deliveryId))?.lateBeforeMs ?? Number.NaN;
 }
 
 test("no request leaves while the database's disk is full, since its result could not be recorded", async () => {
   const sentBefore = sent.length;
   await expect(attempt(null, undefined, refused, () => true)).rejects.toThrow("The database's disk is full.");
   expect(sent).toHaveLength(sentBefore);
-  expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({
+  expect(await loadForAttempt(sql, deliveryId)).toMatchObject({
     attemptsMade: 0,
     underWayUntil: null,
   });
 });
 
 test('a first attempt that an outage delayed by hours: the delay is internal', async () => {
-  await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1 });
-  await database.sql`
+  await beginAttempt(sql, { deliveryId, number: 1, generation: 1 });
+  await sql`
     update deliveries set window_started_at = now() - interval '2 hours' where id = ${deliveryId}`;
   await attempt();
   expect(await lateMs()).toBeGreaterThanOrEqual(2 * HOUR);
@@ -134,21 +134,21 @@ test.each([
 
 test('hours in which the webhook was inactive are nobody’s fault', async () => {
   await attempt();
-  await database.sql`
+  await sql`
     update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
-  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
-  await setActive(database.sql, shop.eshopId, shop.webhookId, true);
+  await setActive(sql, shop.eshopId, shop.webhookId, false);
+  await setActive(sql, shop.eshopId, shop.webhookId, true);
   await attempt();
   expect(await lateMs()).toBe(0);
 });
 
 test('hours between an activation and its attempt are internal', async () => {
   await attempt();
-  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
-  await setActive(database.sql, shop.eshopId, shop.webhookId, true);
-  await database.sql`
+  await setActive(sql, shop.eshopId, shop.webhookId, false);
+  await setActive(sql, shop.eshopId, shop.webhookId, true);
+  await sql`
     update deliveries set next_attempt_at = now() - interval '9 hours' where id = ${deliveryId}`;
-  await database.sql`update webhooks set generation_at = now() - interval '3 hours' where id = ${shop.webhookId}`;
+  await sql`update webhooks set generation_at = now() - interval '3 hours' where id = ${shop.webhookId}`;
   await attempt();
   const late = await lateMs();
   expect(late).toBeGreaterThanOrEqual(3 * HOUR);
@@ -164,9 +164,9 @@ test('a caller with outdated state sends nothing early; an operator’s request 
 
 test('a delivery of an inactive webhook is held until its window ends', async () => {
   await attempt();
-  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+  await setActive(sql, shop.eshopId, shop.webhookId, false);
   const held = await attempt(2);
-  const delivery = await loadForAttempt(database.sql, deliveryId);
+  const delivery = await loadForAttempt(sql, deliveryId);
   const windowEndsAt = new Date(Number(delivery?.windowStartedAt) + defaultRetryPolicy.windowMs);
   expect(held).toEqual({ kind: 'deferred', reason: 'inactive', windowEndsAt, ms: expect.any(Number) });
   expect(held).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 47 * HOUR && ms <= 48 * HOUR) });
@@ -188,10 +188,10 @@ test('without a permit, its workflow defers an attempt, while a last chance defe
 
 test('a deferral after an activation is obeyed: the activation no longer makes an attempt due at once', async () => {
   await attempt();
-  await database.sql`update webhooks set generation = generation + 1 where id = ${shop.webhookId}`;
-  await database.sql`update deliveries set last_attempt_at = now() - interval '1 minute' where id = ${deliveryId}`;
+  await sql`update webhooks set generation = generation + 1 where id = ${shop.webhookId}`;
+  await sql`update deliveries set last_attempt_at = now() - interval '1 minute' where id = ${deliveryId}`;
   const step = async () => {
-    const situation = situationOf(await loadForAttempt(database.sql, deliveryId), defaultRetryPolicy);
+    const situation = situationOf(await loadForAttempt(sql, deliveryId), defaultRetryPolicy);
     return situation.open ? nextStep(situation).step : situation.state;
   };
   expect(await step()).toBe('attempt');
@@ -209,10 +209,10 @@ test.each([
     await attempt();
     const limits = { ...boundless, acquire: async () => ({ ms: 2 * HOUR, ofReceiver }) };
     await attempt(null, { limits, lastChance: false });
-    await database.sql`
+    await sql`
     update deliveries set window_started_at = now() - interval '49 hours', next_attempt_at = now() where id = ${deliveryId}`;
     await attempt(null, { limits: boundless, lastChance: true });
-    expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({
+    expect(await loadForAttempt(sql, deliveryId)).toMatchObject({
       attemptsMade: 2,
       windowLost: lost,
     });
@@ -221,7 +221,7 @@ test.each([
 
 test('a request has the settings that replaced others while the attempt waited for its permit', async () => {
   const acquire: Limits['acquire'] = async (...args) => {
-    await database.sql`update webhooks set method = 'GET' where id = ${shop.webhookId}`;
+    await sql`update webhooks set method = 'GET' where id = ${shop.webhookId}`;
     return await boundless.acquire(...args);
   };
   expect(await attempt(null, { limits: { ...boundless, acquire }, lastChance: false })).toMatchObject({
@@ -242,7 +242,7 @@ test('too many lookups of its e-shop defer an attempt under the same number', as
     kind: 'notAttempted',
     reason: 'concurrencyLimit',
   });
-  const planned = await loadForAttempt(database.sql, deliveryId);
+  const planned = await loadForAttempt(sql, deliveryId);
   expect(Number(planned?.nextAttemptAt) - Number(planned?.now)).toBeGreaterThan(1_000);
   expect(planned).toMatchObject({ state: 'pending', attemptsMade: 0, windowStartedAt: null });
   // The webhook is closed for a while.
@@ -251,9 +251,9 @@ test('too many lookups of its e-shop defer an attempt under the same number', as
   const deferred = await attempt(null, { limits: limitsWith({}), lastChance: true }, lookupsFull);
   expect(deferred).toEqual({ kind: 'deferred', reason: 'concurrencyLimit', ms: expect.any(Number) });
   expect(sent.map(({ number }) => number)).toEqual([1, 1]);
-  await database.sql`update attempts set started_at = started_at - interval '1 hour'`;
+  await sql`update attempts set started_at = started_at - interval '1 hour'`;
   await attempt();
-  expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({ attemptsMade: 1, lateBeforeMs: 0 });
+  expect(await loadForAttempt(sql, deliveryId)).toMatchObject({ attemptsMade: 1, lateBeforeMs: 0 });
 });
 
 test('a worker whose clock is behind records by the database’s time, and signs by its own', async () => {
@@ -264,7 +264,7 @@ test('a worker whose clock is behind records by the database’s time, and signs
   } finally {
     vi.useRealTimers();
   }
-  const [row] = await database.sql`
+  const [row] = await sql`
     select abs(extract(epoch from clock_timestamp() - attempts.finished_at)) < 60 as finished,
       deliveries.next_attempt_at > clock_timestamp() as planned
     from attempts join deliveries on deliveries.id = delivery_id where delivery_id = ${deliveryId}`;

@@ -26,15 +26,17 @@ import {
   owned,
   recordAttempt,
 } from '../../support/database/deliveries.ts';
+import { untilBlocked } from '../../support/database/lock-waits.ts';
 import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 import { alone } from '../../support/limits.ts';
 import { until } from '../../support/until.ts';
 
 let deliveryId: string;
 const database = await databaseOfFile();
+const { sql } = database;
 const shop = shopOfEachTest(database);
 beforeEach(async () => {
-  deliveryId = await fireDelivery(database.sql, shop);
+  deliveryId = await fireDelivery(sql, shop);
 });
 
 const success: AttemptResult = {
@@ -64,7 +66,7 @@ async function claimIt() {
     eshops: new Map([[shop.eshopId, 10]]),
     webhooks: new Map([[shop.webhookId, 10]]),
   };
-  return (await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10, quotas })).deliveries;
+  return (await claimDeliveries(sql, { class: CLASS.fresh, limit: 10, quotas })).deliveries;
 }
 const ofQueue = (claimId: string): QueueTerms => ({ claimId, claimingMs: 0, handOver: () => 'unstarted' });
 
@@ -72,8 +74,8 @@ const ofQueue = (claimId: string): QueueTerms => ({ claimId, claimingMs: 0, hand
 function processWith(answer: () => Promise<AttemptResult>) {
   const numbers: number[] = [];
   const deps: AttemptDeps = {
-    sql: database.sql,
-    statements: createStatements(database.sql, throughSessions(database.sql, null)),
+    sql,
+    statements: createStatements(sql, throughSessions(sql, null)),
     sender: {
       send({ number }) {
         numbers.push(number);
@@ -106,9 +108,9 @@ async function underWay() {
   return { ...made, outcome, answer };
 }
 /** The time for which the attempt was owned is over. */
-const ownerIsLate = () => database.sql`update attempts set owned_until = now() - interval '1 ms'`;
+const ownerIsLate = () => sql`update attempts set owned_until = now() - interval '1 ms'`;
 const attempts = () =>
-  database.sql`select number, outcome from attempts where delivery_id = ${deliveryId} order by number`;
+  sql`select number, outcome from attempts where delivery_id = ${deliveryId} order by number`;
 
 test('while one process makes an attempt, no other does, and its result counts', async () => {
   const first = await underWay();
@@ -121,7 +123,7 @@ test('while one process makes an attempt, no other does, and its result counts',
 });
 
 test('only one of two processes that race to begin an attempt makes it', async () => {
-  const delivery = await loadForAttempt(database.sql, deliveryId);
+  const delivery = await loadForAttempt(sql, deliveryId);
   if (delivery === undefined) throw new Error('no delivery');
   const begins = () => begin(processWith(async () => success).deps, delivery, command());
   expect(await begins()).toMatchObject({ kind: 'ready', attempt: { number: 1 } });
@@ -129,18 +131,13 @@ test('only one of two processes that race to begin an attempt makes it', async (
 });
 
 test('an attempt that an operator stops as it begins has no owner: the next may begin at once', async () => {
-  const { sql } = database;
   const delivery = await loadForAttempt(sql, deliveryId);
   if (delivery === undefined) throw new Error('no delivery');
   const { deps } = processWith(async () => success);
   const beginning = await transaction(sql, async (tx) => {
     await tx`select from deliveries where id = ${deliveryId} for update`;
     const begun = begin(deps, delivery, command());
-    await until('its statement to wait', async () => {
-      const waiting = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return waiting.length > 0;
-    });
+    await untilBlocked(sql);
     await tx`update deliveries set operator_stop = 'hold' where id = ${deliveryId}`;
     return { begun };
   });
@@ -165,14 +162,13 @@ test('a late owner loses its attempt if it failed; its success still counts', as
   first.answer(failure);
   expect(await first.outcome).toMatchObject({ kind: 'notAttempted' });
   expect(await attempts()).toEqual([{ number: 1, outcome: null }]);
-  await recordAttempt(database.sql, attemptRecord(deliveryId, { ...accepted, owner: owned.owner }));
+  await recordAttempt(sql, attemptRecord(deliveryId, { ...accepted, owner: owned.owner }));
   second.answer(failure);
   await second.outcome;
   expect(await attempts()).toEqual([{ number: 1, outcome: 'success' }]);
 });
 
 test('a success whose statement lost its response counts as recorded', async () => {
-  const { sql } = database;
   const { outcome, answer } = await underWay();
   const [row] = await sql<{ owner: string }[]>`select owner from attempts where delivery_id = ${deliveryId}`;
   await recordAttempt(sql, attemptRecord(deliveryId, { ...accepted, owner: row?.owner ?? '' }));
@@ -195,7 +191,7 @@ test('after a step of the clock, a process never makes the same attempt twice at
 
 test('an attempt whose request never left is made later, also by the same process', async () => {
   const made = processWith(async () => success);
-  const delivery = await loadForAttempt(database.sql, deliveryId);
+  const delivery = await loadForAttempt(sql, deliveryId);
   if (delivery === undefined) throw new Error('no delivery');
   await begin(made.deps, delivery, command());
   await ownerIsLate();
@@ -230,15 +226,15 @@ test('an interrupted owner gives up its attempt, and the next process makes it a
 test('a process leaves an attempt to its owner, and takes over once the owner is late', async () => {
   const first = await underWay();
   // Its workflow was lost, say: another process has it from the queue.
-  await database.sql`update deliveries set dispatched_at = null where id = ${deliveryId}`;
+  await sql`update deliveries set dispatched_at = null where id = ${deliveryId}`;
   const [claimed] = await claimIt();
   if (claimed === undefined) throw new Error('not claimed');
   const second = processWith(async () => success);
   expect(await second.attempt(ofQueue(claimed.claimId))).toEqual(UNDER_WAY);
   expect(second.numbers).toEqual([]);
-  await deferClaimed(database.sql, [claimed]);
+  await deferClaimed(sql, [claimed]);
   expect(await claimIt()).toEqual([]);
-  await database.sql`
+  await sql`
     update deliveries set due_at = now()
     where id = ${deliveryId} and due_at = (select owned_until from attempts where delivery_id = ${deliveryId})`;
   expect(await claimIt()).toMatchObject([{ id: deliveryId }]);
@@ -249,17 +245,17 @@ test('a process leaves an attempt to its owner, and takes over once the owner is
 test('an operator sees an attempt as under way until its owner gives it up', async () => {
   const owner = uuidv7();
   const underWayNow = async () =>
-    (await readActionTargets(database.sql, [deliveryId], policy)).get(deliveryId)?.underWay;
-  await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1, owner, ownedMs: 60_000 });
+    (await readActionTargets(sql, [deliveryId], policy)).get(deliveryId)?.underWay;
+  await beginAttempt(sql, { deliveryId, number: 1, generation: 1, owner, ownedMs: 60_000 });
   expect(await underWayNow()).toBe(1);
-  await giveUpAttempt(database.sql, deliveryId, owner);
+  await giveUpAttempt(sql, deliveryId, owner);
   expect(await underWayNow()).toBeNull();
 });
 
 test('an owner may begin its attempt again if the first response was lost; nobody else may', async () => {
   const attempt = { deliveryId, number: 1, generation: 1 };
   const beginAs = async (owner: string) =>
-    (await beginAttempt(database.sql, { ...attempt, owner, ownedMs: 60_000 })) !== undefined;
+    (await beginAttempt(sql, { ...attempt, owner, ownedMs: 60_000 })) !== undefined;
   const [one, other] = [uuidv7(), uuidv7()];
   expect([await beginAs(one), await beginAs(one), await beginAs(other)]).toEqual([true, true, false]);
 });

@@ -22,24 +22,25 @@ const FINISHED = new Date();
 const later = (seconds: number) => new Date(FINISHED.getTime() + seconds * 1_000);
 
 const database = await databaseOfFile();
+const { sql } = database;
 const shop = shopOfEachTest(database, 'deliveries', 'attempts');
 
 async function claim(deliveryClass: DeliveryClass = CLASS.fresh): Promise<readonly QueuedDelivery[]> {
-  return (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries;
+  return (await claimDeliveries(sql, { class: deliveryClass, limit: 10 })).deliveries;
 }
 
 /** A delivery whose first attempt this process has under way from the queue. */
 async function underWay(): Promise<QueuedDelivery> {
-  await fireDelivery(database.sql, shop);
+  await fireDelivery(sql, shop);
   const [claimed] = await claim();
   if (claimed === undefined) throw new Error('not claimed');
-  await beginAttempt(database.sql, { deliveryId: claimed.id, number: 1, generation: 1 });
+  await beginAttempt(sql, { deliveryId: claimed.id, number: 1, generation: 1 });
   return claimed;
 }
 
 /** Its lease is over, and another process claims it. */
 async function takenOver(id: string): Promise<QueuedDelivery> {
-  await database.sql`update deliveries set claimed_until = now() - interval '1 second' where id = ${id}`;
+  await sql`update deliveries set claimed_until = now() - interval '1 second' where id = ${id}`;
   const [claimed] = await claim();
   if (claimed?.id !== id) throw new Error('not taken over');
   return claimed;
@@ -54,7 +55,7 @@ function resultOf(
   const plan = { claimId, workflow, firstWaitMs: FIRST_WAIT_MS };
   return attemptRecord(id, { webhookId: shop.webhookId, plan, finishedAt: FINISHED, ...result });
 }
-const record = (...of: Parameters<typeof resultOf>) => recordAttempt(database.sql, resultOf(...of));
+const record = (...of: Parameters<typeof resultOf>) => recordAttempt(sql, resultOf(...of));
 
 interface QueueRow {
   readonly class: number;
@@ -69,7 +70,7 @@ interface QueueRow {
   readonly nextAttemptAt: Date | null;
 }
 async function rowOf(id: string): Promise<QueueRow> {
-  const [row] = await database.sql<QueueRow[]>`
+  const [row] = await sql<QueueRow[]>`
     select class, due_at, due_at <= clock_timestamp() as due, claim_id, claimed_until, dispatched_at, state, attempts_made, next_attempt_at
     from deliveries where id = ${id}`;
   if (row === undefined) throw new Error(`no delivery ${id}`);
@@ -151,7 +152,7 @@ test('a failed delivery is never claimed before its retry is due, and then with 
   const claimed = await underWay();
   await record(claimed, { nextAttemptAt: later(60) });
   for (const each of Object.values(CLASS)) expect(await claim(each)).toEqual([]);
-  await database.sql`update deliveries set due_at = now() where id = ${claimed.id} and due_at = next_attempt_at`;
+  await sql`update deliveries set due_at = now() where id = ${claimed.id} and due_at = next_attempt_at`;
   expect(await claim(CLASS.retry)).toMatchObject([
     { id: claimed.id, state: 'retrying', attemptsMade: 1, lastStatus: 503, failures: [{ number: 1 }] },
   ]);
@@ -184,17 +185,17 @@ test.each([
 test.each([
   [
     'was deferred by another process',
-    database.sql`claimed_until = null, claim_id = null, due_at = now() + interval '9 seconds'`,
+    sql`claimed_until = null, claim_id = null, due_at = now() + interval '9 seconds'`,
   ],
   [
     'outlived the lease of a dead process',
-    database.sql`claimed_until = now() - interval '1 second', claim_id = gen_random_uuid()`,
+    sql`claimed_until = now() - interval '1 second', claim_id = gen_random_uuid()`,
   ],
 ])(
   'a delivery that %s still waits for its retry, and is attempted by no process before',
   async (_, change) => {
     const claimed = await underWay();
-    await database.sql`update deliveries set ${change} where id = ${claimed.id}`;
+    await sql`update deliveries set ${change} where id = ${claimed.id}`;
     await record(claimed, { nextAttemptAt: later(30) });
     expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.retry, dueAt: later(30), ...unclaimed });
   },
@@ -202,7 +203,7 @@ test.each([
 
 test('a failed delivery that its workflow has taken over is in no queue', async () => {
   const claimed = await underWay();
-  await leaveQueue(database.sql, claimed.id);
+  await leaveQueue(sql, claimed.id);
   await record(claimed, { nextAttemptAt: later(30) });
   expect(await rowOf(claimed.id)).toMatchObject({
     state: 'retrying',
@@ -224,19 +225,19 @@ test('an attempt made by a workflow plans nothing in the queue', async () => {
 
 async function changed(): Promise<QueuedDelivery> {
   const claimed = await underWay();
-  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
-  await setActive(database.sql, shop.eshopId, shop.webhookId, true);
+  await setActive(sql, shop.eshopId, shop.webhookId, false);
+  await setActive(sql, shop.eshopId, shop.webhookId, true);
   return claimed;
 }
 
 test('after an activation during the attempt, the next one is due after the first wait of the policy', async () => {
   const claimed = await changed();
-  const recorded = await recordAttempts(database.sql, [resultOf(claimed, { nextAttemptAt: later(3_600) })]);
+  const recorded = await recordAttempts(sql, [resultOf(claimed, { nextAttemptAt: later(3_600) })]);
   const soon = later(FIRST_WAIT_MS / 1_000);
   expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.retry, dueAt: soon, nextAttemptAt: soon });
   // What the e-shop reads of the attempt, in its log too, is the same time.
   expect(recorded.get(claimed.id)).toEqual({ state: 'retrying', nextAttemptAt: soon });
-  expect(await database.sql`select next_attempt_at from attempts where delivery_id = ${claimed.id}`).toEqual([
+  expect(await sql`select next_attempt_at from attempts where delivery_id = ${claimed.id}`).toEqual([
     { nextAttemptAt: soon },
   ]);
 });
@@ -256,18 +257,16 @@ test('after an activation during the last attempt, the workflow decides, not the
 test('recording a result a second time changes nothing', async () => {
   const claimed = await underWay();
   const once = resultOf(claimed, { nextAttemptAt: later(30) });
-  await recordAttempts(database.sql, [once]);
+  await recordAttempts(sql, [once]);
   const before = await rowOf(claimed.id);
-  expect(await recordAttempts(database.sql, [{ ...once, nextAttemptAt: later(40), status: 500 }])).toEqual(
-    new Map(),
-  );
+  expect(await recordAttempts(sql, [{ ...once, nextAttemptAt: later(40), status: 500 }])).toEqual(new Map());
   expect(await rowOf(claimed.id)).toEqual(before);
 });
 
 test('results recorded together give each delivery its own next step', async () => {
   const good = await underWay();
   const bad = await underWay();
-  const recorded = await recordAttempts(database.sql, [
+  const recorded = await recordAttempts(sql, [
     resultOf(bad, { nextAttemptAt: later(30) }, 'unstarted'),
     resultOf(good, accepted, 'none'),
   ]);
@@ -285,9 +284,9 @@ test.each(['hold', 'giveUp'] as const)(
   'a delivery stopped during its attempt goes to its workflow, not to its retry: %s',
   async (action) => {
     const claimed = await underWay();
-    await database.sql`update attempts set owned_until = now() + interval '1 minute'`;
+    await sql`update attempts set owned_until = now() + interval '1 minute'`;
     const asked = { id: action, action, by: 'anna', reason: '' };
-    await recordOperatorAction(database.sql, claimed.id, asked, defaultRetryPolicy);
+    await recordOperatorAction(sql, claimed.id, asked, defaultRetryPolicy);
     await record(claimed, { nextAttemptAt: later(50) });
     expect(await rowOf(claimed.id)).toMatchObject({ class: CLASS.undelivered, due: true, ...unclaimed });
   },

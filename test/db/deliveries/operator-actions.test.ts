@@ -11,11 +11,12 @@ import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 let ended: string[];
 let woken: Set<string>;
 const database = await databaseOfFile();
+const { sql } = database;
 const shop = shopOfEachTest(database, 'deliveries', 'attempts');
 beforeEach(async () => {
   ended = [];
   woken = new Set();
-  database.sql.notifier.attach({
+  sql.notifier.attach({
     wake: (work) => void woken.add(work),
     hasRoom: () => false,
     start() {},
@@ -25,11 +26,11 @@ beforeEach(async () => {
 
 /** Changes a delivery. @param changes applied in turn, as SQL */
 async function change(id: string, ...changes: readonly string[]): Promise<void> {
-  for (const each of changes) await database.sql.unsafe(`update deliveries set ${each} where id = '${id}'`);
+  for (const each of changes) await sql.unsafe(`update deliveries set ${each} where id = '${id}'`);
 }
 /** A delivery in the queue. */
 async function queued(...changes: readonly string[]): Promise<string> {
-  const id = await fireDelivery(database.sql, shop);
+  const id = await fireDelivery(sql, shop);
   await change(id, ...changes);
   return id;
 }
@@ -42,21 +43,15 @@ const WAITS = `class = ${CLASS.blocked}`;
 
 /** Begins its next attempt. */
 async function begun(id: string, number = 1): Promise<string> {
-  await beginAttempt(database.sql, { deliveryId: id, number, generation: 1, ownedMs: 60_000 });
+  await beginAttempt(sql, { deliveryId: id, number, generation: 1, ownedMs: 60_000 });
   return id;
 }
 
 const act = (id: string, action: ActionName, more: Partial<RequestedAction> = {}) =>
-  recordOperatorAction(
-    database.sql,
-    id,
-    { id: action, action, by: 'anna', reason: '', ...more },
-    defaultRetryPolicy,
-  );
+  recordOperatorAction(sql, id, { id: action, action, by: 'anna', reason: '', ...more }, defaultRetryPolicy);
 
 /** Where it waits: its class, the time until it is due and until its next attempt, in whole minutes. */
 async function rowOf(id: string) {
-  const { sql } = database;
   const minutes = (column: string) =>
     sql`round(extract(epoch from ${sql(column)} - clock_timestamp()) / 60)::int`;
   const [row] = await sql`
@@ -66,7 +61,7 @@ async function rowOf(id: string) {
   return row;
 }
 const claim = async (deliveryClass: DeliveryClass) =>
-  (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);
+  (await claimDeliveries(sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);
 
 describe('try now', () => {
   test.each([
@@ -92,9 +87,9 @@ describe('try now', () => {
 
   test('is refused after a 410, unless its webhook has changed since', async () => {
     const id = await begun(await queued());
-    await finishAttempt(database.sql, id, 1, { outcome: 'gone', status: 410 });
+    await finishAttempt(sql, id, 1, { outcome: 'gone', status: 410 });
     expect(await act(id, 'tryNow')).toMatchObject({ accepted: false, message: 'No attempt is left.' });
-    await database.sql`update webhooks set generation = 2 where id = ${shop.webhookId}`;
+    await sql`update webhooks set generation = 2 where id = ${shop.webhookId}`;
     expect(await act(id, 'tryNow')).toMatchObject({ accepted: true });
     expect(await rowOf(id)).toMatchObject({ class: CLASS.retry, dueIn: 0, nextIn: 0 });
   });
@@ -125,7 +120,7 @@ describe('a hold', () => {
       queued: true,
     });
     for (const each of [CLASS.fresh, CLASS.retry]) expect(await claim(each)).toEqual([]);
-    expect(await beginAttempt(database.sql, { deliveryId: id, number: 1, generation: 1 })).toBeUndefined();
+    expect(await beginAttempt(sql, { deliveryId: id, number: 1, generation: 1 })).toBeUndefined();
     await expect.poll(() => woken).toContain('undelivered');
     expect(await claim(CLASS.undelivered)).toEqual([id]);
   });
@@ -136,7 +131,7 @@ describe('a hold', () => {
       accepted: true,
       message: expect.stringContaining('Attempt 1 is under way and is allowed to finish'),
     });
-    expect(await finishAttempt(database.sql, id, 1, accepted)).toBe('delivered');
+    expect(await finishAttempt(sql, id, 1, accepted)).toBe('delivered');
   });
 
   test('leaves a blocked delivery where it is', async () => {
@@ -166,7 +161,7 @@ describe('a resumed delivery', () => {
   test('waits for its workflow while its webhook is inactive', async () => {
     const id = await queued();
     await act(id, 'hold');
-    await database.sql`update webhooks set active = false where id = ${shop.webhookId}`;
+    await sql`update webhooks set active = false where id = ${shop.webhookId}`;
     expect(await act(id, 'resume')).toMatchObject({
       message: `Resumed, but still held because webhook ${shop.webhookId} is inactive.`,
     });
@@ -232,7 +227,7 @@ describe('a delivery that is given up', () => {
     expect(await claim(CLASS.fresh)).toEqual([id]);
     await act(id, 'giveUp');
     expect(await rowOf(id)).toMatchObject({ state: 'canceled' });
-    expect(await beginAttempt(database.sql, { deliveryId: id, number: 1, generation: 1 })).toBeUndefined();
+    expect(await beginAttempt(sql, { deliveryId: id, number: 1, generation: 1 })).toBeUndefined();
   });
 
   test('counts as delivered if its attempt under way is accepted, and does not end before', async () => {
@@ -243,11 +238,11 @@ describe('a delivery that is given up', () => {
     });
     expect(await rowOf(id)).toMatchObject({ state: 'pending', operatorStop: 'giveUp', queued: true });
     expect(ended).toEqual([]);
-    expect(await finishAttempt(database.sql, id, 1, accepted)).toBe('delivered');
+    expect(await finishAttempt(sql, id, 1, accepted)).toBe('delivered');
   });
 
   test('ends while blocked, and those behind it still wait for the first', async () => {
-    await database.sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
+    await sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
     const [first, second, third] = [await queued(), await queued(WAITS), await queued(WAITS)];
     await blocked();
     await act(second, 'giveUp');
@@ -261,7 +256,7 @@ describe('a delivery that is given up', () => {
     ['before its first attempt', 'id = id'],
     ['after an attempt', RETRY],
   ])('lets the next of its record go: %s', async (_, changes) => {
-    await database.sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
+    await sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
     const [first, second, third] = [await queued(changes), await queued(WAITS), await queued(WAITS)];
     await blocked();
     await act(first, 'giveUp');
@@ -272,7 +267,7 @@ describe('a delivery that is given up', () => {
   });
 
   test('keeps the next of its record blocked while an attempt is under way', async () => {
-    await database.sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
+    await sql`update webhooks set ordering = 'record' where id = ${shop.webhookId}`;
     const [first, second] = [await begun(await queued()), await queued(WAITS)];
     await blocked();
     await act(first, 'giveUp');
@@ -283,7 +278,7 @@ describe('a delivery that is given up', () => {
 
 /** Numbers the deliveries of the record as they were made. */
 async function blocked(): Promise<void> {
-  await database.sql`
+  await sql`
     update deliveries d set sequence = n.number
     from (select id, row_number() over (order by id) as number from deliveries) n where n.id = d.id`;
 }

@@ -24,21 +24,22 @@ import { insertWebhook } from '../../support/database/events.ts';
 import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 
 const database = await databaseOfFile();
+const { sql } = database;
 const shop = shopOfEachTest(database);
 
-const fire = () => fireDelivery(database.sql, shop);
+const fire = () => fireDelivery(sql, shop);
 async function load(id: string) {
-  const delivery = await loadForAttempt(database.sql, id);
+  const delivery = await loadForAttempt(sql, id);
   if (delivery === undefined) throw new Error(`no delivery ${id}`);
   return delivery;
 }
 const begin = (deliveryId: string, number: number) =>
-  beginAttempt(database.sql, { deliveryId, number, generation: 1 });
+  beginAttempt(sql, { deliveryId, number, generation: 1 });
 const attempts = (id: string) =>
-  database.sql<{ number: number; outcome: string | null; status: number | null; startedAt: Date }[]>`
+  sql<{ number: number; outcome: string | null; status: number | null; startedAt: Date }[]>`
     select number, outcome, status, started_at from attempts where delivery_id = ${id} order by number`;
 const finish = (deliveryId: string, number: number, change: Partial<AttemptRecord> = {}) =>
-  finishAttempt(database.sql, deliveryId, number, change);
+  finishAttempt(sql, deliveryId, number, change);
 /** A delivery whose only attempt failed, with no retries left. */
 async function exhausted(): Promise<string> {
   const id = await fire();
@@ -46,11 +47,11 @@ async function exhausted(): Promise<string> {
   await finish(id, 1);
   return id;
 }
-const deactivations = () => database.sql`
+const deactivations = () => sql`
   select generation, reason, delivery_id from deactivations where webhook_id = ${shop.webhookId} order by generation`;
 const changesSignaled = async () =>
-  (await database.sql`select 1 from changes_to_signal where webhook_id = ${shop.webhookId}`).length;
-const webhook = async (id = shop.webhookId) => await findWebhook(database.sql, shop.eshopId, id);
+  (await sql`select 1 from changes_to_signal where webhook_id = ${shop.webhookId}`).length;
+const webhook = async (id = shop.webhookId) => await findWebhook(sql, shop.eshopId, id);
 
 test('an attempt with a result does not begin again', async () => {
   const id = await exhausted();
@@ -121,7 +122,7 @@ test('results recorded together change only their own deliveries', async () => {
   const [id, other] = [await fire(), await fire()];
   for (const delivery of [id, other]) await begin(delivery, 1);
   const records = [attemptRecord(id, accepted), attemptRecord(other)];
-  await recordAttempts(database.sql, records);
+  await recordAttempts(sql, records);
   expect(await load(id)).toMatchObject({ state: 'delivered', lastStatus: 200 });
   expect(await load(other)).toMatchObject({
     state: 'retrying',
@@ -132,7 +133,7 @@ test('results recorded together change only their own deliveries', async () => {
 test('a result does not reopen a delivery that was canceled during the request', async () => {
   const id = await fire();
   await begin(id, 1);
-  await closeDelivery(database.sql, id, 'canceled');
+  await closeDelivery(sql, id, 'canceled');
   await finish(id, 1);
   expect(await load(id)).toMatchObject({ state: 'canceled', attemptsMade: 0 });
 });
@@ -141,7 +142,7 @@ test('a late cancellation does not undo a success', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, accepted);
-  await closeDelivery(database.sql, id, 'canceled');
+  await closeDelivery(sql, id, 'canceled');
   expect(await load(id)).toMatchObject({ state: 'delivered' });
 });
 
@@ -150,13 +151,13 @@ test('a result recorded since then keeps its plan when earlier retries are repor
   await begin(id, 1);
   const nextAttemptAt = new Date(Date.now() + 60_000);
   await finish(id, 1, { nextAttemptAt });
-  await exhaustRetries(database.sql, id, 0);
+  await exhaustRetries(sql, id, 0);
   expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
 });
 
 test('the compensation deactivates the webhook, and has its other open deliveries signaled', async () => {
   const id = await exhausted();
-  expect(await compensate(database.sql, id)).toMatchObject({ state: 'failed', deactivatedGeneration: 1 });
+  expect(await compensate(sql, id)).toMatchObject({ state: 'failed', deactivatedGeneration: 1 });
   expect(await webhook()).toMatchObject({ active: false });
   expect(await deactivations()).toEqual([{ generation: 1, reason: 'retriesExhausted', deliveryId: id }]);
   expect(await changesSignaled()).toBe(1);
@@ -164,8 +165,8 @@ test('the compensation deactivates the webhook, and has its other open deliverie
 
 test('the compensation cancels a delivery given up during its last attempt; its webhook stays active', async () => {
   const id = await exhausted();
-  await database.sql`update deliveries set operator_stop = 'giveUp' where id = ${id}`;
-  expect(await compensate(database.sql, id)).toMatchObject({
+  await sql`update deliveries set operator_stop = 'giveUp' where id = ${id}`;
+  expect(await compensate(sql, id)).toMatchObject({
     state: 'canceled',
     deactivatedGeneration: null,
     transition: { state: 'canceled', deactivated: null },
@@ -179,7 +180,7 @@ test('the compensation of a delivered delivery does nothing', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, accepted);
-  expect(await compensate(database.sql, id)).toMatchObject({
+  expect(await compensate(sql, id)).toMatchObject({
     state: 'delivered',
     deactivatedGeneration: null,
   });
@@ -192,11 +193,11 @@ test('the compensation leaves a webhook active whose URL has changed since the l
   const id = await exhausted();
   const before = await webhook();
   if (before === null) throw new Error('no webhook');
-  await replaceWebhook(database.sql, shop.eshopId, shop.webhookId, {
+  await replaceWebhook(sql, shop.eshopId, shop.webhookId, {
     ...before,
     url: 'https://shop.example/new',
   });
-  expect(await compensate(database.sql, id)).toMatchObject({
+  expect(await compensate(sql, id)).toMatchObject({
     state: 'failed',
     deactivatedGeneration: null,
   });
@@ -206,9 +207,9 @@ test('the compensation leaves a webhook active whose URL has changed since the l
 
 test('the compensation neither deactivates nor mails again after a user’s deactivation', async () => {
   const id = await exhausted();
-  await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+  await setActive(sql, shop.eshopId, shop.webhookId, false);
   const before = await webhook();
-  expect(await compensate(database.sql, id)).toMatchObject({
+  expect(await compensate(sql, id)).toMatchObject({
     state: 'failed',
     deactivatedGeneration: null,
   });
@@ -218,8 +219,8 @@ test('the compensation neither deactivates nor mails again after a user’s deac
 
 test('the compensation sends no mail about a deleted webhook', async () => {
   const id = await exhausted();
-  await deleteWebhook(database.sql, shop.eshopId, shop.webhookId);
-  expect(await compensate(database.sql, id)).toMatchObject({
+  await deleteWebhook(sql, shop.eshopId, shop.webhookId);
+  expect(await compensate(sql, id)).toMatchObject({
     state: 'failed',
     deactivatedGeneration: null,
   });
@@ -227,14 +228,14 @@ test('the compensation sends no mail about a deleted webhook', async () => {
 });
 
 test('the compensation deactivates no other webhook', async () => {
-  const other = await insertWebhook(database.sql, shop.eshopId, 'CREATE_ORDER');
-  await compensate(database.sql, await exhausted());
+  const other = await insertWebhook(sql, shop.eshopId, 'CREATE_ORDER');
+  await compensate(sql, await exhausted());
   expect(await webhook(other)).toMatchObject({ active: true });
 });
 
 test('repeated compensations of two deliveries deactivate their webhook once, for the first one', async () => {
   const [first, second] = [await exhausted(), await exhausted()];
-  const deactivated = async (id: string) => (await compensate(database.sql, id)).deactivatedGeneration;
+  const deactivated = async (id: string) => (await compensate(sql, id)).deactivatedGeneration;
   expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
   expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
   expect(await deactivations()).toHaveLength(1);
@@ -242,7 +243,7 @@ test('repeated compensations of two deliveries deactivate their webhook once, fo
 
 /** An action by an operator named after it. */
 const act = (id: string, action: ActionName, order = action as string) =>
-  recordOperatorAction(database.sql, id, { id: order, action, by: action, reason: '' }, defaultRetryPolicy);
+  recordOperatorAction(sql, id, { id: order, action, by: action, reason: '' }, defaultRetryPolicy);
 
 test('no attempt begins once an operator has stopped the delivery', async () => {
   const id = await fire();
@@ -259,19 +260,19 @@ test('a queued delivery can be given up before its retry is due', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
-  await database.sql`update deliveries set class = ${CLASS.retry}, due_at = next_attempt_at, dispatched_at = null where id = ${id}`;
-  expect((await claimDeliveries(database.sql, { class: CLASS.retry, limit: 1 })).deliveries).toEqual([]);
+  await sql`update deliveries set class = ${CLASS.retry}, due_at = next_attempt_at, dispatched_at = null where id = ${id}`;
+  expect((await claimDeliveries(sql, { class: CLASS.retry, limit: 1 })).deliveries).toEqual([]);
   await act(id, 'giveUp');
   expect(await load(id)).toMatchObject({ state: 'canceled', attemptsMade: 1 });
   // Its workflow shows its end.
-  expect(
-    (await claimDeliveries(database.sql, { class: CLASS.undelivered, limit: 1 })).deliveries,
-  ).toMatchObject([{ id, state: 'canceled' }]);
+  expect((await claimDeliveries(sql, { class: CLASS.undelivered, limit: 1 })).deliveries).toMatchObject([
+    { id, state: 'canceled' },
+  ]);
 });
 
 test('a delivery of a paused recovery can be given up', async () => {
   const id = await fire();
-  await database.sql`update deliveries set class = ${CLASS.recovered} where id = ${id}`;
+  await sql`update deliveries set class = ${CLASS.recovered} where id = ${id}`;
   await act(id, 'giveUp');
   expect(await load(id)).toMatchObject({ state: 'canceled' });
 });
@@ -279,17 +280,17 @@ test('a delivery of a paused recovery can be given up', async () => {
 test('a deferral keeps the plan of another process that attempted the delivery after the lease', async () => {
   const id = await fire();
   const claim = async () => {
-    const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 100 });
+    const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 100 });
     return deliveries.filter((delivery) => delivery.id === id);
   };
   const late = await claim();
-  await database.sql`update deliveries set claimed_until = now() - interval '1 s' where id = ${id}`;
+  await sql`update deliveries set claimed_until = now() - interval '1 s' where id = ${id}`;
   const [{ claimId = '' } = {}] = await claim();
   await begin(id, 1);
   const plan = { claimId, workflow: 'unstarted', firstWaitMs: 25_000 } as const;
   await finish(id, 1, { webhookId: shop.webhookId, plan, nextAttemptAt: new Date(Date.now() + 40_000) });
   const { nextAttemptAt } = await load(id);
-  await deferClaimed(database.sql, late);
+  await deferClaimed(sql, late);
   expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
   expect(nextAttemptAt).not.toBeNull();
 });
@@ -316,7 +317,7 @@ test('the time that a hold took from an attempt shortens the remaining waits', a
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });
   await act(id, 'hold');
-  await database.sql`update deliveries set next_attempt_at = now() - interval '5 hours' where id = ${id}`;
+  await sql`update deliveries set next_attempt_at = now() - interval '5 hours' where id = ${id}`;
   expect(await act(id, 'resume')).toMatchObject({ message: 'Resumed: attempt 2 of 21 follows at once.' });
   const late = lostTimeMs(await load(id), new Date());
   expect(late).toBeGreaterThan(5 * 3_600_000 - 60_000);

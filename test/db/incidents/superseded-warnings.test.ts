@@ -10,46 +10,47 @@ import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 
 let sequence: number;
 const database = await databaseOfFile();
+const { sql } = database;
 const shop = shopOfEachTest(database, 'deliveries', 'attempts', 'failures', 'notices');
 beforeEach(async () => {
-  await database.sql`update webhooks set ordering = 'latest' where id = ${shop.webhookId}`;
+  await sql`update webhooks set ordering = 'latest' where id = ${shop.webhookId}`;
   sequence = 0;
 });
 
 const HOUR = 3_600_000;
-const decide = () => decideWarnings(database.sql, { leadMs: 24 * HOUR, patienceMs: 6 * HOUR });
+const decide = () => decideWarnings(sql, { leadMs: 24 * HOUR, patienceMs: 6 * HOUR });
 
 /** The next event of the record: its delivery waits behind the earlier ones. */
 async function next(): Promise<string> {
-  const id = await fireDelivery(database.sql, shop);
+  const id = await fireDelivery(sql, shop);
   sequence += 1;
-  await database.sql`update deliveries set sequence = ${sequence}, class = ${CLASS.blocked} where id = ${id}`;
+  await sql`update deliveries set sequence = ${sequence}, class = ${CLASS.blocked} where id = ${id}`;
   return id;
 }
 
 /** A delivery with few retries left. */
 async function lastRetries(): Promise<string> {
   const id = await next();
-  await makeAttempt(database.sql, id, 18, { nextAttemptAt: new Date(Date.now() + HOUR), lastCall: true });
+  await makeAttempt(sql, id, 18, { nextAttemptAt: new Date(Date.now() + HOUR), lastCall: true });
   return id;
 }
 
 /** A newer event supersedes this one and continues its count; answers its delivery. */
 async function replace(id: string): Promise<string> {
   const successor = await next();
-  expect(await supersedeRetries(database.sql, id)).toEqual([id]);
+  expect(await supersedeRetries(sql, id)).toEqual([id]);
   return successor;
 }
 
 async function notice() {
-  const [warning] = await database.sql<{ id: string }[]>`select id from notices`;
-  return await readWarning(database.sql, warning?.id ?? '');
+  const [warning] = await sql<{ id: string }[]>`select id from notices`;
+  return await readWarning(sql, warning?.id ?? '');
 }
 
 test('superseding moves a pending warning to the newest delivery; a success ends it', async () => {
   const first = await lastRetries();
   expect(await decide()).toBe(1);
-  expect(await claimNotices(database.sql, 10)).toHaveLength(1);
+  expect(await claimNotices(sql, 10)).toHaveLength(1);
   expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: first });
   const newest = await replace(await replace(first));
   expect(await notice()).toMatchObject({
@@ -59,7 +60,7 @@ test('superseding moves a pending warning to the newest delivery; a success ends
     deliveryAttempts: 18,
     deliveryError: 'HTTP 503',
   });
-  await makeAttempt(database.sql, newest, 19, accepted);
+  await makeAttempt(sql, newest, 19, accepted);
   expect(await notice()).toMatchObject({ stillNeeded: false });
 });
 
@@ -67,9 +68,9 @@ test('a blocked successor still needs the warning; one held by an operator does 
   const first = await lastRetries();
   expect(await decide()).toBe(1);
   const successor = await replace(first);
-  await database.sql`update deliveries set state = 'pending', class = ${CLASS.blocked}, next_attempt_at = null where id = ${successor}`;
+  await sql`update deliveries set state = 'pending', class = ${CLASS.blocked}, next_attempt_at = null where id = ${successor}`;
   expect(await notice()).toMatchObject({ stillNeeded: true, deliveryId: successor });
-  await database.sql`update deliveries set operator_stop = 'hold' where id = ${successor}`;
+  await sql`update deliveries set operator_stop = 'hold' where id = ${successor}`;
   expect(await notice()).toMatchObject({ stillNeeded: false });
 });
 

@@ -21,27 +21,28 @@ import {
 import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 
 const database = await databaseOfFile();
+const { sql } = database;
 const shop = shopOfEachTest(database, 'deliveries', 'attempts', 'failures', 'notices');
 
 const HOUR = 3_600_000;
 const terms = { leadMs: 24 * HOUR, patienceMs: 6 * HOUR };
-const fire = () => fireDelivery(database.sql, shop);
+const fire = () => fireDelivery(sql, shop);
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR);
-const decide = () => decideWarnings(database.sql, terms);
+const decide = () => decideWarnings(sql, terms);
 const ledger = () =>
-  database.sql<
+  sql<
     { failures: number; lastCall: string | null }[]
   >`select failures, last_call from failures order by until`;
 
 async function fail(id: string, number: number, at: Date, lastCall = false, generation = 1): Promise<void> {
-  await beginAttempt(database.sql, { deliveryId: id, number, generation });
+  await beginAttempt(sql, { deliveryId: id, number, generation });
   const record = { number, generation, finishedAt: at, nextAttemptAt: new Date(Date.now() + HOUR), lastCall };
-  await recordAttempts(database.sql, [attemptRecord(id, record)]);
+  await recordAttempts(sql, [attemptRecord(id, record)]);
 }
 const succeed = (id: string, number: number, at: Date) =>
-  makeAttempt(database.sql, id, number, { ...accepted, finishedAt: at });
+  makeAttempt(sql, id, number, { ...accepted, finishedAt: at });
 async function incidentSince() {
-  return (await findWebhook(database.sql, shop.eshopId, shop.webhookId))?.incidentSince ?? null;
+  return (await findWebhook(sql, shop.eshopId, shop.webhookId))?.incidentSince ?? null;
 }
 
 test('warning times: a day before and after six hours by default, sooner for short policies, or never', () => {
@@ -71,7 +72,7 @@ describe('after six hours without an accepted delivery', () => {
     const id = await fire();
     await fail(id, 1, hoursAgo(20));
     expect(await decide()).toBe(1);
-    await database.sql`update notices set at = ${hoursAgo(14)}`;
+    await sql`update notices set at = ${hoursAgo(14)}`;
     await succeed(await fire(), 1, hoursAgo(10));
     expect(await decide()).toBe(0);
     await fail(id, 2, hoursAgo(7));
@@ -82,12 +83,12 @@ describe('after six hours without an accepted delivery', () => {
   test('a failure recorded at the same moment as a later success is no incident', async () => {
     const [bad, good] = [await fire(), await fire()];
     // Neither transaction sees the other.
-    await beginAttempt(database.sql, { deliveryId: bad, number: 1, generation: 1 });
-    await beginAttempt(database.sql, { deliveryId: good, number: 1, generation: 1 });
-    await database.sql.begin(async (open) => {
+    await beginAttempt(sql, { deliveryId: bad, number: 1, generation: 1 });
+    await beginAttempt(sql, { deliveryId: good, number: 1, generation: 1 });
+    await sql.begin(async (open) => {
       const failure = { finishedAt: hoursAgo(7), nextAttemptAt: hoursAgo(-1) };
       await recordAttempts(open, [attemptRecord(bad, failure)]);
-      await recordAttempts(database.sql, [attemptRecord(good, { ...accepted, finishedAt: hoursAgo(6.9) })]);
+      await recordAttempts(sql, [attemptRecord(good, { ...accepted, finishedAt: hoursAgo(6.9) })]);
     });
     expect(await incidentSince()).not.toBeNull();
     expect(await decide()).toBe(0);
@@ -96,10 +97,10 @@ describe('after six hours without an accepted delivery', () => {
 
   test('no warning without the e-shop’s consent, or for an inactive webhook', async () => {
     await fail(await fire(), 1, hoursAgo(7));
-    await chooseWarnings(database.sql, shop.eshopId, false);
+    await chooseWarnings(sql, shop.eshopId, false);
     expect(await decide()).toBe(0);
-    await chooseWarnings(database.sql, shop.eshopId, true);
-    await setActive(database.sql, shop.eshopId, shop.webhookId, false);
+    await chooseWarnings(sql, shop.eshopId, true);
+    await setActive(sql, shop.eshopId, shop.webhookId, false);
     expect(await decide()).toBe(0);
   });
 });
@@ -114,8 +115,8 @@ describe('a day before the retries of a delivery are spent', () => {
     await fail(poisoned, 19, hoursAgo(0), true);
     await succeed(await fire(), 1, hoursAgo(0));
     expect(await decide()).toBe(0);
-    const [warning] = await claimNotices(database.sql, 10);
-    const notice = await readWarning(database.sql, warning?.id ?? '');
+    const [warning] = await claimNotices(sql, 10);
+    const notice = await readWarning(sql, warning?.id ?? '');
     expect(notice).toMatchObject({ stillNeeded: true, deliveryId: poisoned, deliveryAttempts: 19 });
   });
 
@@ -123,7 +124,7 @@ describe('a day before the retries of a delivery are spent', () => {
     const id = await fire();
     await fail(id, 1, hoursAgo(40));
     expect(await decide()).toBe(1);
-    await database.sql`update notices set at = ${hoursAgo(34)}`;
+    await sql`update notices set at = ${hoursAgo(34)}`;
     await fail(id, 18, hoursAgo(0), true);
     expect(await decide()).toBe(0);
   });
@@ -141,8 +142,8 @@ describe('compacting the ledger', () => {
     const before = await incidentSince();
     await decide();
     expect(await incidentSince()).toEqual(before);
-    await setActive(database.sql, shop.eshopId, shop.webhookId, false);
-    await setActive(database.sql, shop.eshopId, shop.webhookId, true);
+    await setActive(sql, shop.eshopId, shop.webhookId, false);
+    await setActive(sql, shop.eshopId, shop.webhookId, true);
     await decide();
     expect(await ledger()).toEqual([]);
   });
@@ -161,29 +162,29 @@ describe('an unsent warning', () => {
   test('is claimed by one process at a time, again after a minute or a return, and never once mailed', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await decide();
-    const [warning] = await claimNotices(database.sql, 10);
+    const [warning] = await claimNotices(sql, 10);
     const id = warning?.id ?? '';
     expect(warning).toMatchObject({ ...shop, webhookType: 'CREATE_ORDER' });
-    expect(await claimNotices(database.sql, 10)).toEqual([]);
-    await giveBackNotices(database.sql, [{ id }]);
-    expect(await claimNotices(database.sql, 10)).toHaveLength(1);
-    await database.sql`update notices set check_at = check_at - interval '1 minute'`;
-    expect(await claimNotices(database.sql, 10)).toHaveLength(1);
-    await recordNoticeSent(database.sql, id);
-    await database.sql`update notices set check_at = now()`;
-    expect(await claimNotices(database.sql, 10)).toEqual([]);
-    expect(await readNotice(database.sql, id)).toMatchObject({ pending: false });
+    expect(await claimNotices(sql, 10)).toEqual([]);
+    await giveBackNotices(sql, [{ id }]);
+    expect(await claimNotices(sql, 10)).toHaveLength(1);
+    await sql`update notices set check_at = check_at - interval '1 minute'`;
+    expect(await claimNotices(sql, 10)).toHaveLength(1);
+    await recordNoticeSent(sql, id);
+    await sql`update notices set check_at = now()`;
+    expect(await claimNotices(sql, 10)).toEqual([]);
+    expect(await readNotice(sql, id)).toMatchObject({ pending: false });
   });
 
   test('is not needed after a success or an activation', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await decide();
-    const [warning] = await claimNotices(database.sql, 10);
-    const stillNeeded = async () => (await readWarning(database.sql, warning?.id ?? ''))?.stillNeeded;
+    const [warning] = await claimNotices(sql, 10);
+    const stillNeeded = async () => (await readWarning(sql, warning?.id ?? ''))?.stillNeeded;
     expect(await stillNeeded()).toBe(true);
-    await chooseWarnings(database.sql, shop.eshopId, false);
+    await chooseWarnings(sql, shop.eshopId, false);
     expect(await stillNeeded()).toBe(false);
-    await chooseWarnings(database.sql, shop.eshopId, true);
+    await chooseWarnings(sql, shop.eshopId, true);
     await succeed(await fire(), 1, new Date());
     expect(await stillNeeded()).toBe(false);
   });

@@ -15,13 +15,14 @@ import { sampleOrder } from '../../../src/domain/order/record.ts';
 import type { OrderRecord } from '../../../src/domain/order/schema.ts';
 import { attemptRecord, beginAttempt, recordAttempt } from '../../support/database/deliveries.ts';
 import { insertWebhook } from '../../support/database/events.ts';
+import { untilBlocked } from '../../support/database/lock-waits.ts';
 import { databaseOfFile } from '../../support/lifetimes.ts';
 
 const database = await databaseOfFile();
+const { sql } = database;
 
 /** An e-shop with an order that has a delivery. */
 async function shopWithDelivery() {
-  const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
   await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   await create(sql, createInserter(sql), orders, eshopId, 'shop', her);
@@ -30,25 +31,17 @@ async function shopWithDelivery() {
   return { eshopId, deliveryId: delivery.id };
 }
 const her: OrderRecord = { ...sampleOrder, eshopOrderId: 'hers', status: 'canceled', orderProducts: [] };
-const close = (deliveryId: string) => database.sql`
+const close = (deliveryId: string) => sql`
   update deliveries set state = 'canceled', canceled_by = 'operator', finished_at = now(), dispatched_at = now() where id = ${deliveryId}`;
 const hers = { orders: [{ id: 'hers', status: 'canceled' }], returns: [] } as const;
-const someoneWaits = () =>
-  expect
-    .poll(
-      () => database.sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    .toHaveLength(1);
 
 test('a request that overlaps the deletion of its e-shop leaves no event or delivery', async () => {
-  const { sql } = database;
   const { eshopId } = await shopWithDelivery();
   let removed: Promise<unknown> = Promise.resolve();
   await sql.begin(async (tx) => {
     await tx`update orders set note = 'late' where eshop_id = ${eshopId}`;
     removed = removeEshop(sql, eshopId, new AbortController().signal);
-    await someoneWaits();
+    await untilBlocked(sql);
     await tx`
       insert into events select late.* from events e, jsonb_populate_record(e, jsonb_build_object('id',
         left(e.id::text, 35) || case when right(e.id::text, 1) = 'f' then '0' else 'f' end)) late
@@ -68,7 +61,7 @@ test('an export does not delay the readers of a feed', async () => {
   const reader = createPool(database.url, 1);
   onTestFinished(() => reader.end());
   let looked = false;
-  await exportEshop(database.sql, eshopId, async () => {
+  await exportEshop(sql, eshopId, async () => {
     if (looked) return;
     looked = true;
     const now = await lowWaterMark(reader);
@@ -82,21 +75,21 @@ test('an export does not delay the readers of a feed', async () => {
 
 test('a customer is not erased while a canceled delivery may still be answered', async () => {
   const { eshopId, deliveryId } = await shopWithDelivery();
-  await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1, ownedMs: 60_000 });
+  await beginAttempt(sql, { deliveryId, number: 1, generation: 1, ownedMs: 60_000 });
   await close(deliveryId);
-  expect(await eraseCustomer(database.sql, eshopId, hers)).toBeNull();
-  await recordAttempt(database.sql, attemptRecord(deliveryId, { responseExcerpt: 'her address' }));
-  expect(await eraseCustomer(database.sql, eshopId, hers)).toEqual({ events: 1, responses: 1 });
+  expect(await eraseCustomer(sql, eshopId, hers)).toBeNull();
+  await recordAttempt(sql, attemptRecord(deliveryId, { responseExcerpt: 'her address' }));
+  expect(await eraseCustomer(sql, eshopId, hers)).toEqual({ events: 1, responses: 1 });
 });
 
 test('a customer is not erased during a redelivery of an event', async () => {
   const { eshopId, deliveryId } = await shopWithDelivery();
   await close(deliveryId);
   let erased: Promise<unknown> = Promise.resolve();
-  await transaction(database.sql, async (tx) => {
+  await transaction(sql, async (tx) => {
     expect(await redeliver(tx, eshopId, deliveryId)).toMatchObject({ kind: 'created' });
-    erased = eraseCustomer(database.sql, eshopId, hers);
-    await someoneWaits();
+    erased = eraseCustomer(sql, eshopId, hers);
+    await untilBlocked(sql);
   });
   expect(await erased).toBeNull();
 });

@@ -25,8 +25,9 @@ import { databaseOfFile } from '../../support/lifetimes.ts';
 import { sampleOf, samplesOf } from '../../support/metrics.ts';
 
 const database = await databaseOfFile();
+const { sql } = database;
 // As the program does at its start: on a Monday the schema alone reaches 13 days ahead, which `status` would name.
-await makeAhead(database.sql);
+await makeAhead(sql);
 
 /** Another program's session, with an open transaction that has run this statement. */
 async function openTransaction(
@@ -54,7 +55,6 @@ async function openTransaction(
 /** A pool of a user that may not see into other users' sessions. */
 async function limitedPool() {
   const role = `r_${randomBytes(4).toString('hex')}`;
-  const { sql } = database;
   await sql.unsafe(`create role ${role} login password '${role}'`);
   const url = new URL(database.url);
   url.username = role;
@@ -78,7 +78,6 @@ const untilAwaited = async (sql: Pool) => {
 
 describe('an open transaction', () => {
   test('delays cursors and recoveries if it has written, and is reported until it ends', async () => {
-    const { sql } = database;
     const { eshopId, webhookId } = await insertShop(sql);
     expect(await readCursorBlocker(sql)).toBeNull();
     const { pid, end } = await openTransaction(WRITES);
@@ -143,7 +142,6 @@ describe('an open transaction', () => {
   });
 
   test('delays cursors also if it belongs to a Waybill under another user, with a hidden start', async () => {
-    const { sql } = database;
     const limited = await limitedPool();
     const { pid, end } = await openTransaction(WRITES, 'read committed', 'waybill');
     const [row] = await sql<
@@ -168,7 +166,6 @@ describe('an open transaction', () => {
   });
 
   test('delays nothing if it only reads', async () => {
-    const { sql } = database;
     await openTransaction('select 1 from settings', 'repeatable read');
     const mark = await lowWaterMark(sql);
     await expect.poll(async () => (await lowWaterMark(sql)) > mark, { timeout: 10_000 }).toBe(true);
@@ -180,7 +177,6 @@ describe('vacuum blockers', () => {
   const sooner = { seconds: 0, transactions: 1_000_000, walBytes: 2 ** 40 };
 
   test('a session with an old snapshot is reported, with its program and start', async () => {
-    const { sql } = database;
     expect(await readVacuumBlockers(sql)).toEqual([]);
     const { pid, end } = await openTransaction('select 1 from settings', 'repeatable read');
     const [keeper, ...others] = await readVacuumBlockers(sql, sooner);
@@ -219,7 +215,6 @@ describe('vacuum blockers', () => {
 
   test('a session that this user may not inspect is reported with the known facts', async () => {
     const limited = await limitedPool();
-    const { sql } = database;
     const { pid } = await openTransaction('select 1 from settings', 'repeatable read');
     await sql`select pg_current_xact_id()`;
     // Its age in transactions alone is known.
@@ -234,7 +229,6 @@ describe('vacuum blockers', () => {
   });
 
   test('an unused replication slot is reported', async () => {
-    const { sql } = database;
     const name = `s_${randomBytes(4).toString('hex')}`;
     const made = await sql`select pg_create_physical_replication_slot(${name}, true)`.catch(
       (error: Error) => error,
@@ -255,7 +249,7 @@ describe('vacuum blockers', () => {
   });
 
   test('a replication slot whose reader is behind is reported beyond a bound of its own', async () => {
-    const reader = await database.sql.reserve();
+    const reader = await sql.reserve();
     onTestFinished(() => reader.release());
     const name = `s_${randomBytes(4).toString('hex')}`;
     // A temporary slot is in use by its session.
@@ -264,7 +258,7 @@ describe('vacuum blockers', () => {
     );
     if (made instanceof Error) return expect(made.message).toMatch(/wal_level|max_replication_slots/);
     const named = async (inUseWalBytes: number) =>
-      (await readVacuumBlockers(database.sql, { ...sooner, walBytes: -1, inUseWalBytes }))
+      (await readVacuumBlockers(sql, { ...sooner, walBytes: -1, inUseWalBytes }))
         .map(keeperOfDeadRows)
         .filter((text) => text.includes(name));
     try {
@@ -280,7 +274,6 @@ describe('vacuum blockers', () => {
 });
 
 test('a retention that had to skip a table names the session that blocked it', async () => {
-  const { sql } = database;
   const { pid, end } = await openTransaction('lock table events in share update exclusive mode');
   const lock = () => schemaStep(sql, (tx) => tx`lock table only events in share update exclusive mode`, 3);
   await expect(lock()).rejects.toThrow(

@@ -8,6 +8,7 @@ import { folderOfTest } from '../../support/ends.ts';
 import { databaseOfFile } from '../../support/lifetimes.ts';
 
 const database = await databaseOfFile();
+const { sql } = database;
 let directory: string;
 
 const file = (name: string) => join(directory, name);
@@ -15,7 +16,7 @@ const write = (name: string, text: string) => writeFile(file(name), text);
 const migrated = () => migrate(database.url, { directory });
 
 beforeEach(async () => {
-  await database.sql`drop table if exists migrations, one, three, four`;
+  await sql`drop table if exists migrations, one, three, four`;
   directory = await folderOfTest('waybill-migrations-');
   await write('0001-one.sql', 'create table one (id int);');
   await write('0003-three.sql', 'create table three (id int);');
@@ -24,7 +25,6 @@ beforeEach(async () => {
 
 /** Everything that a start could have changed. */
 async function state() {
-  const { sql } = database;
   const columns = await sql`
     select table_name, column_name from information_schema.columns where table_schema = 'public' order by 1, 2`;
   return { columns, applied: await sql`select * from migrations order by name` };
@@ -59,7 +59,7 @@ test('later migrations are applied, with the SHA-256 of each file', async () => 
   expect(await migrated()).toEqual([]);
 
   // By `sha256sum`.
-  expect(await database.sql`select name, hash from migrations order by name`).toEqual([
+  expect(await sql`select name, hash from migrations order by name`).toEqual([
     { name: '0001-one.sql', hash: '9411214ef281f6e41950c13393e58dc90b558495c8c0068fe9b6dfa2b49b6775' },
     { name: '0003-three.sql', hash: '5ec534ee88688bca858e22859a9544dea0d814fbb104d95fd8fbe5eab9e10ec9' },
     { name: '0004-four.sql', hash: 'a6c8796bbc20c98f47bd869ff02e892424cf22e8dc816a670ccbaa3512bf6ca0' },

@@ -21,6 +21,7 @@ import { beginAttempt, fireDelivery } from '../../support/database/deliveries.ts
 import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 
 const database = await databaseOfFile();
+const { sql } = database;
 const shop = shopOfEachTest(database, 'deliveries', 'attempts');
 
 /** A delivery that was claimed from a class. @param change of it before its claim, as SQL */
@@ -28,16 +29,16 @@ async function claimed(
   change = 'id = id',
   deliveryClass: DeliveryClass = CLASS.fresh,
 ): Promise<QueuedDelivery> {
-  const id = await fireDelivery(database.sql, shop);
-  await database.sql`update deliveries set class = ${deliveryClass} where id = ${id}`;
-  await database.sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
-  const { deliveries } = await claimDeliveries(database.sql, { class: deliveryClass, limit: 1 });
+  const id = await fireDelivery(sql, shop);
+  await sql`update deliveries set class = ${deliveryClass} where id = ${id}`;
+  await sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
+  const { deliveries } = await claimDeliveries(sql, { class: deliveryClass, limit: 1 });
   const [delivery] = deliveries;
   if (delivery?.id !== id) throw new Error('not claimed');
   return delivery;
 }
 const endLease = (id: string) =>
-  database.sql`update deliveries set claimed_until = now() - interval '1 second' where id = ${id}`;
+  sql`update deliveries set claimed_until = now() - interval '1 second' where id = ${id}`;
 
 interface QueueRow {
   readonly class: number;
@@ -48,7 +49,6 @@ interface QueueRow {
   readonly claimId: string | null;
 }
 async function rowOf(id: string): Promise<QueueRow> {
-  const { sql } = database;
   const minutes = (column: string) =>
     sql`round(extract(epoch from ${sql(column)} - clock_timestamp()) / 60)::int`;
   const [row] = await sql<QueueRow[]>`
@@ -61,21 +61,21 @@ const unclaimed = { claimId: null, claimedFor: null };
 const RETRYING = "state = 'retrying', attempts_made = 1, last_attempt_at = now(), window_started_at = now()";
 
 const ends: Readonly<Record<string, (claim: QueuedDelivery) => Promise<void>>> = {
-  giveBack: (claim) => giveBack(database.sql, [claim]),
-  deferClaimed: (claim) => deferClaimed(database.sql, [claim]),
-  requeue: (claim) => requeue(database.sql, [{ ...claim, needsWorkflow: false }]),
-  'requeue for its workflow': (claim) => requeue(database.sql, [{ ...claim, needsWorkflow: true }]),
-  renewClaims: (claim) => renewClaims(database.sql, [claim]),
-  postponeRejected: (claim) => postponeRejected(database.sql, [claim]),
+  giveBack: (claim) => giveBack(sql, [claim]),
+  deferClaimed: (claim) => deferClaimed(sql, [claim]),
+  requeue: (claim) => requeue(sql, [{ ...claim, needsWorkflow: false }]),
+  'requeue for its workflow': (claim) => requeue(sql, [{ ...claim, needsWorkflow: true }]),
+  renewClaims: (claim) => renewClaims(sql, [claim]),
+  postponeRejected: (claim) => postponeRejected(sql, [claim]),
 };
 
 describe.each(Object.keys(ends))('%s', (name) => {
-  const stored = (id: string) => database.sql`select * from deliveries where id = ${id}`;
+  const stored = (id: string) => sql`select * from deliveries where id = ${id}`;
 
   test('does not change a delivery that another process has claimed since', async () => {
     const late = await claimed();
     await endLease(late.id);
-    const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 1 });
+    const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
     expect(deliveries).toMatchObject([{ id: late.id }]);
     const before = await stored(late.id);
     await ends[name]?.(late);
@@ -85,7 +85,7 @@ describe.each(Object.keys(ends))('%s', (name) => {
   test('does not change a delivery that its workflow has taken over', async () => {
     const late = await claimed();
     // Its first step ends the claim; the token alone says nothing.
-    await database.sql`update deliveries set dispatched_at = now() where id = ${late.id}`;
+    await sql`update deliveries set dispatched_at = now() where id = ${late.id}`;
     const before = await stored(late.id);
     await ends[name]?.(late);
     expect(await stored(late.id)).toEqual(before);
@@ -103,14 +103,13 @@ describe.each(Object.keys(ends))('%s', (name) => {
 
 test('a delivery that was given back can be claimed at once, under another token', async () => {
   const before = await claimed();
-  await giveBack(database.sql, [before]);
-  const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 1 });
+  await giveBack(sql, [before]);
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
   expect(deliveries).toMatchObject([{ id: before.id }]);
   expect(deliveries[0]?.claimId).not.toBe(before.claimId);
 });
 
 test('a delivery that missed a change to its webhook while claimed is brought forward', async () => {
-  const { sql } = database;
   const planned = "next_attempt_at = now() + interval '1 hour', last_generation = 1";
   const late = await claimed(`${RETRYING}, ${planned}`, CLASS.undelivered);
   await giveBack(sql, [late], 120_000);
@@ -123,7 +122,6 @@ test('a delivery that missed a change to its webhook while claimed is brought fo
 
 /** By how much a time of a delivery is ahead of the database's clock before and after a step, in seconds. */
 async function ahead(column: 'claimed_until' | 'due_at', id: string, step: () => Promise<void>) {
-  const { sql } = database;
   const [before] = await sql<{ now: number }[]>`select extract(epoch from clock_timestamp())::float8 as now`;
   await step();
   const [after] = await sql<{ now: number; at: number }[]>`
@@ -155,81 +153,77 @@ test.each<[string, number, 'claimed_until' | 'due_at', keyof typeof ends]>([
 
 test('a late renewal does not change the wait of a delivery whose start Temporal rejected', async () => {
   const claim = await claimed();
-  await postponeRejected(database.sql, [claim]);
-  const before = await database.sql`select * from deliveries`;
-  await renewClaims(database.sql, [claim]);
-  expect(await database.sql`select * from deliveries`).toEqual(before);
+  await postponeRejected(sql, [claim]);
+  const before = await sql`select * from deliveries`;
+  await renewClaims(sql, [claim]);
+  expect(await sql`select * from deliveries`).toEqual(before);
 });
 
 test('a delivery is marked as dispatched once, regardless of its claim', async () => {
   const { id } = await claimed();
-  await markDispatched(database.sql, [id]);
-  const dispatchedAt = () => database.sql`select dispatched_at from deliveries where id = ${id}`;
+  await markDispatched(sql, [id]);
+  const dispatchedAt = () => sql`select dispatched_at from deliveries where id = ${id}`;
   const first = await dispatchedAt();
   expect(first).not.toEqual([{ dispatchedAt: null }]);
-  await markDispatched(database.sql, [id]);
+  await markDispatched(sql, [id]);
   expect(await dispatchedAt()).toEqual(first);
   expect(await rowOf(id)).toMatchObject(unclaimed);
 });
 
 test('a delivery ended by its workflow keeps no claim token', async () => {
   const claim = await claimed();
-  await closeDelivery(database.sql, claim.id, 'expired');
+  await closeDelivery(sql, claim.id, 'expired');
   expect(await rowOf(claim.id)).toMatchObject(unclaimed);
 });
 
 describe('a deferred delivery', () => {
   test('waits in its class, without a next attempt if none was made', async () => {
     const claim = await claimed('bulk = true', CLASS.bulk);
-    await deferClaimed(database.sql, [claim]);
+    await deferClaimed(sql, [claim]);
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.bulk, dueIn: 0, nextIn: null, ...unclaimed });
   });
 
   test('always has a time for its next attempt if it is a retry', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = now()`, CLASS.retry);
-    await deferClaimed(database.sql, [claim]);
+    await deferClaimed(sql, [claim]);
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 0, nextIn: 0, ...unclaimed });
   });
 
   test('gets no attempt if none is left', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = null`, CLASS.retry);
-    await deferClaimed(database.sql, [claim]);
+    await deferClaimed(sql, [claim]);
     expect(await rowOf(claim.id)).toMatchObject({ nextIn: null });
   });
 
   test('waits until the time of another owner’s attempt is over', async () => {
     const claim = await claimed(`${RETRYING}, next_attempt_at = now()`, CLASS.retry);
-    await beginAttempt(database.sql, { deliveryId: claim.id, number: 2, generation: 1, ownedMs: 600_000 });
-    await deferClaimed(database.sql, [claim]);
+    await beginAttempt(sql, { deliveryId: claim.id, number: 2, generation: 1, ownedMs: 600_000 });
+    await deferClaimed(sql, [claim]);
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.retry, dueIn: 10, nextIn: 10, ...unclaimed });
   });
 
   test('keeps the time that another owner has planned since', async () => {
     const claim = await claimed();
-    await database.sql.unsafe(
-      `update deliveries set ${RETRYING}, next_attempt_at = now() + interval '50 seconds'`,
-    );
-    await deferClaimed(database.sql, [claim]);
+    await sql.unsafe(`update deliveries set ${RETRYING}, next_attempt_at = now() + interval '50 seconds'`);
+    await deferClaimed(sql, [claim]);
     expect(await rowOf(claim.id)).toMatchObject({ dueIn: 1, nextIn: 1 });
   });
 
   test('goes to its workflow if another owner planned the next attempt over a minute ahead', async () => {
     const claim = await claimed();
-    await database.sql.unsafe(
-      `update deliveries set ${RETRYING}, next_attempt_at = now() + interval '10 minutes'`,
-    );
-    await deferClaimed(database.sql, [claim]);
+    await sql.unsafe(`update deliveries set ${RETRYING}, next_attempt_at = now() + interval '10 minutes'`);
+    await deferClaimed(sql, [claim]);
     // A worker that starts forgets times of the queue that lie so far ahead that the clock must have been set back.
-    expect(await forgetFutureTimes(database.sql)).toBe(0);
+    expect(await forgetFutureTimes(sql)).toBe(0);
     expect(await rowOf(claim.id)).toEqual({ class: CLASS.undelivered, dueIn: 0, nextIn: 10, ...unclaimed });
   });
 
   test('has no window before its first attempt, even if one was begun and given up', async () => {
     const claim = await claimed();
-    await beginAttempt(database.sql, { deliveryId: claim.id, number: 1, generation: 1 });
-    await database.sql`update attempts set owned_until = null`;
-    await deferClaimed(database.sql, [claim]);
-    expect(await database.sql`select window_started_at from deliveries`).toEqual([{ windowStartedAt: null }]);
+    await beginAttempt(sql, { deliveryId: claim.id, number: 1, generation: 1 });
+    await sql`update attempts set owned_until = null`;
+    await deferClaimed(sql, [claim]);
+    expect(await sql`select window_started_at from deliveries`).toEqual([{ windowStartedAt: null }]);
   });
 });
 
@@ -252,8 +246,8 @@ describe('a requeue chooses the class from the current row', () => {
     ['canceled after an attempt', "state = 'canceled', attempts_made = 1", CLASS.undelivered, 0],
   ])('%s', async (_, change, deliveryClass, dueIn) => {
     const claim = await claimed();
-    await database.sql.unsafe(`update deliveries set ${change} where id = '${claim.id}'`);
-    await requeue(database.sql, [{ ...claim, needsWorkflow: false }]);
+    await sql.unsafe(`update deliveries set ${change} where id = '${claim.id}'`);
+    await requeue(sql, [{ ...claim, needsWorkflow: false }]);
     expect(await rowOf(claim.id)).toMatchObject({ class: deliveryClass, dueIn, ...unclaimed });
   });
 
@@ -261,9 +255,9 @@ describe('a requeue chooses the class from the current row', () => {
     'a delivery of a webhook with %s goes to its workflow, attempted or not',
     async (change) => {
       const claims = [await claimed(), await claimed(soon)];
-      await database.sql.unsafe(`update webhooks set ${change} where id = ${shop.webhookId}`);
+      await sql.unsafe(`update webhooks set ${change} where id = ${shop.webhookId}`);
       await requeue(
-        database.sql,
+        sql,
         claims.map((claim) => ({ ...claim, needsWorkflow: false })),
       );
       for (const { id } of claims)
@@ -273,15 +267,15 @@ describe('a requeue chooses the class from the current row', () => {
 
   test('a delivery whose webhook was reactivated returns to the class in which it was written', async () => {
     const claim = await claimed('bulk = true', CLASS.bulk);
-    await database.sql`update webhooks set active = false where id = ${shop.webhookId}`;
-    await database.sql`update webhooks set active = true, generation = 2 where id = ${shop.webhookId}`;
-    await requeue(database.sql, [{ ...claim, needsWorkflow: false }]);
+    await sql`update webhooks set active = false where id = ${shop.webhookId}`;
+    await sql`update webhooks set active = true, generation = 2 where id = ${shop.webhookId}`;
+    await requeue(sql, [{ ...claim, needsWorkflow: false }]);
     expect(await rowOf(claim.id)).toMatchObject({ class: CLASS.bulk, ...unclaimed });
   });
 
   test('only the delivery that needs its workflow waits for it', async () => {
     const [one, other] = [await claimed(), await claimed()];
-    await requeue(database.sql, [
+    await requeue(sql, [
       { ...one, needsWorkflow: true },
       { ...other, needsWorkflow: false },
     ]);

@@ -21,17 +21,17 @@ const relay: LocalRelay = {
   ended() {},
 };
 
-const database = await databaseOfFile();
-const { eshopId, webhookId } = await insertShop(database.sql);
+const { sql } = await databaseOfFile();
+const { eshopId, webhookId } = await insertShop(sql);
 afterEach(async () => {
   detach();
   // Wakes that wait for their interval, or for a lease that is given back, would come into the next test.
-  await database.sql.notifier.close();
+  await sql.notifier.close();
   taken.length = 0;
   woken.length = 0;
   room = true;
-  await database.sql`delete from deliveries`;
-  await database.sql`update webhooks set ordering = 'none'`;
+  await sql`delete from deliveries`;
+  await sql`update webhooks set ordering = 'none'`;
 });
 
 const event = (tx: Transaction) =>
@@ -46,18 +46,18 @@ const happens = (sequence: number) => ({
   changed: null,
 });
 const claimable = async (deliveryClass: DeliveryClass = CLASS.fresh) =>
-  (await claimDeliveries(database.sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);
+  (await claimDeliveries(sql, { class: deliveryClass, limit: 10 })).deliveries.map(({ id }) => id);
 
 test('a relay with room gets the delivery as if claimed, and no other process can claim it', async () => {
-  detach = database.sql.notifier.attach(relay);
-  await transaction(database.sql, event);
+  detach = sql.notifier.attach(relay);
+  await transaction(sql, event);
   detach();
   expect(taken).toHaveLength(1);
   expect(woken).toEqual([]);
   expect(await claimable()).toEqual([]);
   // If that process has died since.
-  await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
-  const claimed = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 });
+  await sql`update deliveries set claimed_until = now() - interval '1 second'`;
+  const claimed = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
   expect(claimed.deliveries).toEqual(taken.map((each) => ({ ...each, claimId: expect.any(String) })));
   // That process may only be late.
   expect(claimed.deliveries[0]?.claimId).not.toBe(taken[0]?.claimId);
@@ -65,8 +65,8 @@ test('a relay with room gets the delivery as if claimed, and no other process ca
 });
 
 test('a relay gets nothing from a transaction that is rolled back', async () => {
-  detach = database.sql.notifier.attach(relay);
-  const failed = transaction(database.sql, async (tx) => {
+  detach = sql.notifier.attach(relay);
+  const failed = transaction(sql, async (tx) => {
     await event(tx);
     throw new Error('after all');
   });
@@ -77,8 +77,8 @@ test('a relay gets nothing from a transaction that is rolled back', async () => 
 
 test('a relay without room is woken, and the delivery waits in the queue', async () => {
   room = false;
-  detach = database.sql.notifier.attach(relay);
-  await transaction(database.sql, event);
+  detach = sql.notifier.attach(relay);
+  await transaction(sql, event);
   await expect.poll(() => woken).toEqual(['fresh']);
   detach();
   expect(taken).toEqual([]);
@@ -86,7 +86,6 @@ test('a relay without room is woken, and the delivery waits in the queue', async
 });
 
 test('an ordered webhook’s relay gets the first delivery of a record, then the next once that has ended', async () => {
-  const { sql } = database;
   await sql`update webhooks set ordering = 'record'`;
   detach = sql.notifier.attach(relay);
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)]));
@@ -113,19 +112,18 @@ test('an ordered webhook’s relay gets the first delivery of a record, then the
 });
 
 test('a delivery can be claimed by any relay if its own leaves before the COMMIT', async () => {
-  detach = database.sql.notifier.attach(relay);
-  await transaction(database.sql, async (tx) => {
+  detach = sql.notifier.attach(relay);
+  await transaction(sql, async (tx) => {
     await event(tx);
     detach();
   });
-  const open = async () => await database.sql`select from deliveries where claimed_until is null`;
+  const open = async () => await sql`select from deliveries where claimed_until is null`;
   await expect.poll(open).toHaveLength(1);
   expect(taken).toEqual([]);
   expect(await claimable()).toHaveLength(1);
 });
 
 test('imported deliveries wait behind fresh ones, even as the next of their record', async () => {
-  const { sql } = database;
   await sql`update webhooks set ordering = 'record'`;
   detach = sql.notifier.attach(relay);
   await transaction(sql, (tx) => recordEvents(tx, eshopId, [happens(1), happens(2)], CLASS.bulk));
@@ -145,7 +143,6 @@ test('imported deliveries wait behind fresh ones, even as the next of their reco
 });
 
 test('the next of a record in a recovery waits for a claim, which a pause of the recovery prevents', async () => {
-  const { sql } = database;
   const [recovery] = await sql<{ id: string }[]>`
     insert into recoveries (id, eshop_id, webhook_id, since, until, include, found)
     values (gen_random_uuid(), ${eshopId}, ${webhookId}, now(), now(), '{missed}', 2) returning id`;
@@ -167,6 +164,6 @@ test('the next of a record in a recovery waits for a claim, which a pause of the
 });
 
 test('a delivery written by a process without a relay waits in the queue', async () => {
-  await transaction(database.sql, event);
+  await transaction(sql, event);
   expect(await claimable()).toHaveLength(1);
 });

@@ -12,9 +12,9 @@ import { databaseOfFile } from '../../support/lifetimes.ts';
 /** Two e-shops, each with a webhook. */
 let busy: Waiting;
 let neighbor: Waiting;
-const database = await databaseOfFile();
+const { sql } = await databaseOfFile();
 beforeEach(async () => {
-  await database.sql`truncate deliveries, attempts`;
+  await sql`truncate deliveries, attempts`;
   busy = await createWaiting();
   neighbor = await createWaiting();
 });
@@ -25,7 +25,6 @@ interface Waiting {
 }
 
 async function createWaiting(ofEshop?: number): Promise<Waiting> {
-  const { sql } = database;
   const eshopId = ofEshop ?? (await createEshop(sql, { name: 'Shop', email: 'shop@example.test' })).eshopId;
   return { eshopId, webhookId: await insertWebhook(sql, eshopId, 'CREATE_ORDER') };
 }
@@ -36,7 +35,7 @@ async function enqueue(
   count: number,
   { class: of = CLASS.fresh, dueSeconds = 0 }: { class?: DeliveryClass; dueSeconds?: number } = {},
 ): Promise<string[]> {
-  const rows = await database.sql<{ id: string }[]>`
+  const rows = await sql<{ id: string }[]>`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, class, due_at)
     select lpad(to_hex((select count(*) from deliveries) + n), 32, '0')::uuid, gen_random_uuid(), ${eshopId}, ${webhookId},
            'CREATE_ORDER', n::text, ${of}, now() + make_interval(secs => ${dueSeconds})
@@ -46,7 +45,7 @@ async function enqueue(
 }
 
 const claim = (limit: number, more: Partial<ClaimLimits> = {}) =>
-  claimDeliveries(database.sql, { class: CLASS.fresh, limit, ...more });
+  claimDeliveries(sql, { class: CLASS.fresh, limit, ...more });
 async function taken(limit: number, more: Partial<ClaimLimits> = {}): Promise<string[]> {
   return (await claim(limit, more)).deliveries.map(({ id }) => id);
 }
@@ -89,7 +88,7 @@ test('an e-shop with many webhooks does not come first more often', async () => 
   for (let round = 0; round < 60; round += 1) {
     const { deliveries } = await claim(1);
     if (deliveries[0]?.eshopId === neighbor.eshopId) first += 1;
-    await giveBack(database.sql, deliveries);
+    await giveBack(sql, deliveries);
   }
   // At a chance of 1 in 2, fewer than 12 of 60 come once in 10^6; at 1 in 31, more than 11 come once in 10^6.
   expect(first).toBeGreaterThanOrEqual(12);
@@ -141,7 +140,7 @@ test('the webhooks of an e-shop share its quota', async () => {
 test('a claim takes only deliveries of its class', async () => {
   const ids = new Map<DeliveryClass, string[]>();
   for (const each of Object.values(CLASS)) ids.set(each, await enqueue(busy, 2, { class: each }));
-  await database.sql`update deliveries set recovery_id = null`;
+  await sql`update deliveries set recovery_id = null`;
   for (const each of [CLASS.bulk, CLASS.retry, CLASS.fresh, CLASS.undelivered, CLASS.delivered])
     expect(await taken(50, { class: each })).toEqual(ids.get(each));
 });
@@ -155,7 +154,6 @@ test('a delivery due later waits for its time', async () => {
 
 test('deliveries of a paused recovery are not claimed', async () => {
   const ids = await enqueue(busy, 3, { class: CLASS.recovered });
-  const { sql } = database;
   const [recovery] = await sql<{ id: string }[]>`
       insert into recoveries (id, eshop_id, webhook_id, include, since, until, found, state)
       values (gen_random_uuid(), ${busy.eshopId}, ${busy.webhookId}, '{failed}', now(), now(), 3, 'paused') returning id`;
@@ -166,14 +164,14 @@ test('deliveries of a paused recovery are not claimed', async () => {
 });
 
 const expireLeases = () =>
-  database.sql`update deliveries set claimed_until = now() - interval '1 second' where claimed_until is not null`;
+  sql`update deliveries set claimed_until = now() - interval '1 second' where claimed_until is not null`;
 
 test('a claimed delivery belongs to one process until its lease ends, then gets another token', async () => {
   const ids = await enqueue(busy, 2);
   const before = await claim(50);
   expect(before.deliveries.map(({ id }) => id)).toEqual(ids);
   expect(await taken(50)).toEqual([]);
-  const [lease] = await database.sql<{ seconds: number }[]>`
+  const [lease] = await sql<{ seconds: number }[]>`
       select extract(epoch from max(claimed_until) - now())::float8 as seconds from deliveries`;
   expect(lease?.seconds).toBeLessThanOrEqual(LEASE_SECONDS);
   await expireLeases();
@@ -187,20 +185,20 @@ test('a delivery that its workflow closed without an attempt is never claimed ag
   await enqueue(busy, 1);
   // The process that claimed it died before it noted the start.
   const [id = ''] = await taken(50);
-  await closeDelivery(database.sql, id, 'canceled');
+  await closeDelivery(sql, id, 'canceled');
   await expireLeases();
   expect(await taken(50)).toEqual([]);
 });
 
 test('a dispatched delivery is never claimed again', async () => {
   const ids = await enqueue(busy, 2);
-  await markDispatched(database.sql, ids);
+  await markDispatched(sql, ids);
   expect(await taken(50)).toEqual([]);
 });
 
 test('two simultaneous claims take different deliveries, as long as there are enough', async () => {
   await enqueue(busy, 50);
-  const first = await database.sql.reserve();
+  const first = await sql.reserve();
   await first`begin`;
   const one = await claimDeliveries(first, { class: CLASS.fresh, limit: 10 });
   const two = await taken(10);
@@ -219,7 +217,7 @@ test('a claim says whether there are more deliveries', async () => {
 
 test('a claim says that there are more while other relays are claiming the rest', async () => {
   await enqueue(busy, 10);
-  const other = await database.sql.reserve();
+  const other = await sql.reserve();
   await other`begin`;
   await claimDeliveries(other, { class: CLASS.fresh, limit: 10 });
   expect(await claim(10)).toEqual({ deliveries: [], more: true });

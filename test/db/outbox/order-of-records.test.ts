@@ -12,15 +12,16 @@ import { transaction } from '../../../src/db/transaction.ts';
 import { acceptedActions } from '../../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../../src/domain/retry-policy.ts';
 import { insertShop, insertWebhook } from '../../support/database/events.ts';
+import { untilBlocked } from '../../support/database/lock-waits.ts';
 import { databaseOfFile } from '../../support/lifetimes.ts';
 
-const database = await databaseOfFile();
-const { eshopId, webhookId } = await insertShop(database.sql);
-await database.sql`update webhooks set ordering = 'record'`;
+const { sql } = await databaseOfFile();
+const { eshopId, webhookId } = await insertShop(sql);
+await sql`update webhooks set ordering = 'record'`;
 afterEach(async () => {
-  await database.sql`delete from deliveries`;
-  await database.sql`delete from webhooks where id <> ${webhookId}`;
-  await database.sql`update webhooks set ordering = 'record'`;
+  await sql`delete from deliveries`;
+  await sql`delete from webhooks where id <> ${webhookId}`;
+  await sql`update webhooks set ordering = 'record'`;
 });
 
 /** Writes events of a record, in order; answers the ids of their deliveries. */
@@ -34,13 +35,12 @@ async function happen(count: number, deliveryClass: DeliveryClass = CLASS.fresh)
     origin: 'service' as const,
     changed: null,
   }));
-  await transaction(database.sql, (tx) => recordEvents(tx, eshopId, events, deliveryClass));
-  const rows = await database.sql<{ id: string }[]>`select id from deliveries order by sequence`;
+  await transaction(sql, (tx) => recordEvents(tx, eshopId, events, deliveryClass));
+  const rows = await sql<{ id: string }[]>`select id from deliveries order by sequence`;
   return rows.map(({ id }) => id);
 }
 
 test('only the first delivery of a record is attempted after a process died before its check of the order', async () => {
-  const { sql } = database;
   const [first] = await happen(3);
   const dead = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
   expect(dead.deliveries).toHaveLength(3);
@@ -56,7 +56,6 @@ test('only the first delivery of a record is attempted after a process died befo
 });
 
 test('the first delivery of each record goes, page by page, however many records wait', async () => {
-  const { sql } = database;
   const RECORDS = 1_203;
   await sql`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, ordering_key, sequence, class)
@@ -73,45 +72,44 @@ test('the first delivery of each record goes, page by page, however many records
 
 /** The deliveries of the record by sequence. */
 async function stored() {
-  return await database.sql<
+  return await sql<
     { id: string; state: string; class: number; attemptsMade: number }[]
   >`select id, state, class, attempts_made from deliveries order by sequence, id`;
 }
 
 /** How long ago the window of a delivery began, in hours. */
 async function windowHours(id: string): Promise<number | undefined> {
-  const [row] = await database.sql<{ hours: number }[]>`
+  const [row] = await sql<{ hours: number }[]>`
     select (extract(epoch from now() - window_started_at) / 3600)::float8 as hours from deliveries where id = ${id}`;
   return row?.hours;
 }
 
 /** Claims waiting deliveries and keeps their order. */
 async function claim(): Promise<readonly string[]> {
-  const { deliveries } = await claimDeliveries(database.sql, { class: CLASS.fresh, limit: 10 });
-  const ready = await keepOrdering(database.sql, deliveries);
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 10 });
+  const ready = await keepOrdering(sql, deliveries);
   return ready.map(({ id }) => id);
 }
 
 test('an event for two webhooks of one receiver goes to both at once', async () => {
-  await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-  await database.sql`update webhooks set ordering = 'record'`;
+  await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  await sql`update webhooks set ordering = 'record'`;
   const [first, beside, ...behind] = await happen(2);
   expect((await claim()).toSorted()).toEqual([first, beside]);
-  await database.sql`update deliveries set state = 'delivered' where id = any(${[String(first), String(beside)]})`;
-  await settleOrdering(database.sql, { records: [String(first)] });
+  await sql`update deliveries set state = 'delivered' where id = any(${[String(first), String(beside)]})`;
+  await settleOrdering(sql, { records: [String(first)] });
   expect((await claim()).toSorted()).toEqual(behind);
 });
 
 test('a delivery that is given up supersedes nothing', async () => {
-  await database.sql`update webhooks set ordering = 'latest'`;
+  await sql`update webhooks set ordering = 'latest'`;
   const [first, second] = await happen(2);
-  await database.sql`update deliveries set operator_stop = 'giveUp' where id = ${String(second)}`;
+  await sql`update deliveries set operator_stop = 'giveUp' where id = ${String(second)}`;
   expect(await claim()).toContain(first);
   expect((await stored())[0]).toMatchObject({ id: first, state: 'pending' });
 });
 
 test('two deliveries begun before the ordering became latest: the one with more failures continues', async () => {
-  const { sql } = database;
   const [often, seldom, newest] = await happen(3);
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 15, window_started_at = now() - interval '9 h'
     where id = ${String(often)}`;
@@ -131,7 +129,6 @@ test.each([
 ])(
   '%s of three simultaneous retries becomes due under the ordering latest: a newer one continues',
   async (_, due, gone) => {
-    const { sql } = database;
     const ids = await happen(3);
     await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 10 - sequence, window_started_at = now(),
       next_attempt_at = now()`;
@@ -153,18 +150,7 @@ test.each([
   },
 );
 
-/** Waits until as many statements wait for a lock. */
-const statementsWait = (count: number) =>
-  expect
-    .poll(
-      () =>
-        database.sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    .toHaveLength(count);
-
 test('two retries of a record that are due at the same moment never deadlock', async () => {
-  const { sql } = database;
   const ids = await happen(4);
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 3, window_started_at = now(),
     next_attempt_at = now() where sequence < 4`;
@@ -175,9 +161,9 @@ test('two retries of a record that are due at the same moment never deadlock', a
   await holder`begin`;
   await holder`select from deliveries where id = ${first} for update`;
   const all = supersedeRetries(sql, third);
-  await statementsWait(1);
+  await untilBlocked(sql, 1);
   const one = supersedeRetries(sql, first);
-  await statementsWait(2);
+  await untilBlocked(sql, 2);
   await holder`commit`;
   holder.release();
   expect([...(await all), ...(await one)].toSorted()).toEqual(ids.slice(0, 3).toSorted());
@@ -185,7 +171,6 @@ test('two retries of a record that are due at the same moment never deadlock', a
 });
 
 test('a delivery without attempts left is not superseded, since its webhook is about to be deactivated', async () => {
-  const { sql } = database;
   const [spent, due] = await happen(3);
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 21
     where id = ${String(spent)}`;
@@ -198,7 +183,6 @@ test('a delivery without attempts left is not superseded, since its webhook is a
 
 /** Under "latest": a delivery whose next attempt is due, with that attempt, and a newer one that waits behind it. */
 async function dueBeforeNewer() {
-  const { sql } = database;
   const [older = '', newest] = await happen(2);
   await sql`update deliveries set state = 'retrying', dispatched_at = now(), window_started_at = now(), attempts_made = 3,
     next_attempt_at = now() where id = ${older}`;
@@ -216,7 +200,6 @@ async function dueBeforeNewer() {
 }
 
 test('a delivery with an attempt under way is not superseded, and the newest stays blocked', async () => {
-  const { sql } = database;
   const { older, newest, attempt } = await dueBeforeNewer();
   expect((await beginAttempts(sql, [attempt])).size).toBe(1);
   expect(await supersedeRetries(sql, older)).toEqual([]);
@@ -226,20 +209,18 @@ test('a delivery with an attempt under way is not superseded, and the newest sta
 });
 
 test('a delivery whose attempt begins during the check is not superseded', async () => {
-  const { sql } = database;
   const { older, newest, attempt } = await dueBeforeNewer();
   let replaced: Promise<readonly string[]> | undefined;
   await sql.begin(async (tx) => {
     expect((await beginAttempts(tx, [attempt])).size).toBe(1);
     replaced = supersedeRetries(sql, older);
-    await statementsWait(1);
+    await untilBlocked(sql, 1);
   });
   expect(await replaced).toEqual([]);
   expect(await stored()).toMatchObject([{ state: 'retrying' }, { id: newest, class: CLASS.blocked }]);
 });
 
 test('a successor blocked behind another webhook keeps its whole window, and leaves the import’s class', async () => {
-  const { sql } = database;
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   await sql`update webhooks set ordering = case when id = ${other} then 'record' else 'latest' end`;
   const [first, between, newest] = await happen(3, CLASS.bulk);
@@ -257,7 +238,6 @@ test('a successor blocked behind another webhook keeps its whole window, and lea
 });
 
 test('a blocked successor with a count of failures can be held but not tried, even if inactive', async () => {
-  const { sql } = database;
   const [first, successor = ''] = await happen(2);
   await sql`update deliveries set class = ${CLASS.blocked}, attempts_made = 3, window_started_at = now() where id = ${successor}`;
   const accepted = async () => {
@@ -284,7 +264,6 @@ test('a blocked successor with a count of failures can be held but not tried, ev
 });
 
 test('a delivery committed after its webhook was deleted is not blocked, and can be canceled', async () => {
-  const { sql } = database;
   const [first = '', late = ''] = await happen(2);
   // Its writer was slow: the change to the webhook was passed on before its transaction ended.
   await sql`update webhooks set active = false, deleted_at = now()`;

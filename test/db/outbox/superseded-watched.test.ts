@@ -18,10 +18,10 @@ import { databaseOfFile } from '../../support/lifetimes.ts';
 import { workflowIdOf } from '../../support/temporal/workflow-ids.ts';
 
 let ended: string[];
-const database = await databaseOfFile();
+const { sql } = await databaseOfFile();
 beforeEach(() => {
   ended = [];
-  database.sql.notifier.attach({
+  sql.notifier.attach({
     wake() {},
     hasRoom: () => false,
     start() {},
@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const deps = () => ({
   lookAtClock: async () => {},
-  sql: database.sql,
+  sql,
   log: pino({ level: 'silent' }),
   watch: {
     ...unwatched,
@@ -64,7 +64,6 @@ async function closeIt(deliveryId: string): Promise<void> {
 
 /** A delivery whose only attempt failed, before two newer ones of its record, of which only the latest counts. */
 async function front(): Promise<string> {
-  const { sql } = database;
   const { eshopId, webhookId } = await insertShop(sql);
   const [id = ''] = [
     await fireDelivery(sql, { eshopId, webhookId }),
@@ -98,7 +97,6 @@ test.each<[string, string, (deliveryId: string) => Promise<unknown>]>([
 });
 
 test('deliveries of a deleted webhook are canceled, and none is superseded', async () => {
-  const { sql } = database;
   await front();
   const [webhook] = await sql<{ eshopId: number; id: number }[]>`
     update webhooks set deleted_at = now() where id = (select max(id) from webhooks) returning eshop_id, id`;
@@ -123,7 +121,6 @@ test.each<[string, string[], (deliveryId: string) => Promise<unknown>]>([
   ],
   ['it cannot be prepared', ['CREATE_ORDER expired', 'windowLost'], lastChance],
 ])('the end is counted once even if those behind it cannot be settled: %s', async (_, reported, end) => {
-  const { sql } = database;
   const before = await countWindowsLost(sql);
   const id = await front();
   await sql`

@@ -12,29 +12,28 @@ import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 const FIRST_WAIT_MS = 25_000;
 
 const database = await databaseOfFile();
+const { sql } = database;
 const shop = shopOfEachTest(database, 'deliveries');
 beforeEach(async () => {
-  await database.sql`update webhooks set generation = 2, generation_at = now() where id = ${shop.webhookId}`;
+  await sql`update webhooks set generation = 2, generation_at = now() where id = ${shop.webhookId}`;
 });
 
 /** A delivery that failed under the previous generation. @param changes further changes, applied in turn, as SQL */
 async function failed(...changes: string[]): Promise<string> {
-  const id = await fireDelivery(database.sql, shop);
+  const id = await fireDelivery(sql, shop);
   const usual = "state = 'retrying', attempts_made = 1, window_started_at = now(), last_generation = 1";
   for (const change of [usual, ...changes])
-    await database.sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
+    await sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
   return id;
 }
 
 test('a delivery without an attempt returns to the class in which it was written', async () => {
   for (const change of ['bulk = null', 'bulk = true', 'recovery_id = gen_random_uuid()']) {
-    const id = await fireDelivery(database.sql, shop);
-    await database.sql.unsafe(
-      `update deliveries set class = ${CLASS.undelivered}, ${change} where id = '${id}'`,
-    );
+    const id = await fireDelivery(sql, shop);
+    await sql.unsafe(`update deliveries set class = ${CLASS.undelivered}, ${change} where id = '${id}'`);
   }
-  expect(await requeueHeld(database.sql, shop)).toBe(3);
-  const rows = await database.sql<{ class: number }[]>`select class from deliveries order by id`;
+  expect(await requeueHeld(sql, shop)).toBe(3);
+  const rows = await sql<{ class: number }[]>`select class from deliveries order by id`;
   expect(rows.map((row) => row.class)).toEqual([CLASS.fresh, CLASS.bulk, CLASS.recovered]);
 });
 
@@ -43,31 +42,31 @@ describe('a queued delivery that has been attempted', () => {
     `class = ${CLASS.retry}, dispatched_at = null, last_attempt_at = now() - interval '30 seconds',
      next_attempt_at = now() + interval '${seconds} seconds'`;
   const waitOf = async (id: string) => {
-    const [row] = await database.sql<{ seconds: number }[]>`
+    const [row] = await sql<{ seconds: number }[]>`
       select extract(epoch from next_attempt_at - clock_timestamp())::float8 as seconds from deliveries where id = ${id}`;
     return row?.seconds ?? Number.NaN;
   };
 
   test('is due at once after an activation or another URL of its webhook', async () => {
     const id = await failed(waitsFor(50));
-    expect(await bringForward(database.sql, shop, FIRST_WAIT_MS)).toBe(1);
+    expect(await bringForward(sql, shop, FIRST_WAIT_MS)).toBe(1);
     expect(await waitOf(id)).toBeLessThanOrEqual(0);
-    expect(await bringForward(database.sql, shop, FIRST_WAIT_MS)).toBe(0);
+    expect(await bringForward(sql, shop, FIRST_WAIT_MS)).toBe(0);
   });
 
   test('is not due before the first wait after its last attempt', async () => {
     const id = await failed(waitsFor(50));
-    await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
-    await bringForward(database.sql, shop, FIRST_WAIT_MS);
+    await sql`update deliveries set last_attempt_at = now() where id = ${id}`;
+    await bringForward(sql, shop, FIRST_WAIT_MS);
     expect(await waitOf(id)).toBeGreaterThan(15);
     expect(await waitOf(id)).toBeLessThanOrEqual(FIRST_WAIT_MS / 1_000);
   });
 
   test('gets a workflow if its next attempt is more than a minute ahead', async () => {
     const id = await failed(waitsFor(3_000));
-    await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
-    expect(await bringForward(database.sql, shop, 600_000)).toBe(1);
-    const [row] = await database.sql`select class, due_at <= now() as due from deliveries where id = ${id}`;
+    await sql`update deliveries set last_attempt_at = now() where id = ${id}`;
+    expect(await bringForward(sql, shop, 600_000)).toBe(1);
+    const [row] = await sql`select class, due_at <= now() as due from deliveries where id = ${id}`;
     expect(row).toEqual({ class: CLASS.undelivered, due: true });
     expect(await waitOf(id)).toBeGreaterThan(500);
   });
@@ -78,12 +77,11 @@ describe('a queued delivery that has been attempted', () => {
     await failed(waitsFor(50), 'next_attempt_at = null');
     await failed(waitsFor(50), "claimed_until = now() + interval '5 seconds'");
     await failed(waitsFor(50), 'dispatched_at = now()');
-    expect(await bringForward(database.sql, shop, FIRST_WAIT_MS)).toBe(0);
+    expect(await bringForward(sql, shop, FIRST_WAIT_MS)).toBe(0);
   });
 });
 
 test('an e-shop with very many changes does not delay others', async () => {
-  const { sql } = database;
   const other = await createEshop(sql, { name: 'Other', email: 'other@example.test' });
   const theirs = await insertWebhook(sql, other.eshopId, 'CREATE_ORDER');
   const webhooks = await Promise.all(

@@ -69,7 +69,7 @@ async function weeksRead(
 ): Promise<string[]> {
   const weeks = new Set<string>();
   await undone(
-    database.sql.begin(async (tx) => {
+    sql.begin(async (tx) => {
       if (throughPooler) await planAsThroughPooler(tx);
       // Planning reads the indexes too: it happens in this run.
       await undone(
@@ -116,7 +116,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
 
 // First, before its connection has other plans.
 test('a statement is planned once per connection, not again for each partition', async () => {
-  const connection = await database.sql.reserve();
+  const connection = await sql.reserve();
   try {
     for (let n = 0; n < 12; n += 1) await loadForAttempt(connection, id);
     const [plans] = await connection`
@@ -143,7 +143,6 @@ describe('a page of the delivery log reads no rows of other webhooks, in any wee
   };
 
   beforeAll(async () => {
-    const { sql } = database;
     const other = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
     await sql`
       insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state)
@@ -153,8 +152,8 @@ describe('a page of the delivery log reads no rows of other webhooks, in any wee
 
   // Nor do statistics mislead the planner, by which each of two webhooks has half of the rows.
   test.each(['never analyzed', 'analyzed'])('in a table that was %s', async (how) => {
-    if (how === 'analyzed') await database.sql`analyze deliveries`;
-    const read = await database.sql.begin(async (tx) => {
+    if (how === 'analyzed') await sql`analyze deliveries`;
+    const read = await sql.begin(async (tx) => {
       // What the session read before this transaction may count too.
       const before = await rowsRead(tx);
       expect(await listAllDeliveries(tx, eshopId, { webhookId }, { limit: 2, offset: 0 })).toHaveLength(2);

@@ -14,12 +14,11 @@ import { later } from '../../support/later.ts';
 import { databaseOfFile } from '../../support/lifetimes.ts';
 import { until } from '../../support/until.ts';
 
-const database = await databaseOfFile();
-const { eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' });
+const { sql } = await databaseOfFile();
+const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
 
 /** Begins a recovery of lost events of these records. */
 async function begin(ordering: 'record' | 'latest', entityIds: readonly string[]): Promise<string> {
-  const { sql } = database;
   const webhookType = 'CREATE_ORDER';
   const webhookId = await insertWebhook(sql, eshopId, webhookType);
   await loseEvents({ sql, eshopId, webhookId }, 'failed', entityIds);
@@ -40,7 +39,6 @@ async function begin(ordering: 'record' | 'latest', entityIds: readonly string[]
 
 /** One step, and the first attempts after it: they fail for records with a matching id. */
 async function stepAndAttempt(recoveryId: string, refused: string): Promise<RecoveryStep | null> {
-  const { sql } = database;
   const step = await stepRecovery(sql, recoveryId);
   const { deliveries } = await claimDeliveries(sql, { class: CLASS.recovered, limit: 500 });
   const ready = await keepOrdering(sql, deliveries);
@@ -56,10 +54,10 @@ const numbered = (count: number) => Array.from({ length: count }, (_, index) => 
 test('a refused record delays no other, however many of its events are blocked', async () => {
   const recoveryId = await begin('record', [...times(40, 'refused'), ...numbered(30)]);
   for (let steps = 0; steps < 5; steps += 1) await stepAndAttempt(recoveryId, 'refused');
-  const created = await recoveredBy(database.sql, recoveryId);
+  const created = await recoveredBy(sql, recoveryId);
   expect(created.filter(({ state }) => state === 'delivered')).toHaveLength(30);
   const recovery = await until('no more events', async () => {
-    const step = await stepRecovery(database.sql, recoveryId);
+    const step = await stepRecovery(sql, recoveryId);
     return step?.recovery.exhausted === true ? step.recovery : undefined;
   });
   expect(recovery).toMatchObject({ pending: 39, blocked: 39, retrying: 1, failed: 0 });
@@ -74,7 +72,7 @@ test('with the ordering latest, superseded deliveries do not count as successes 
     sizes.push(step?.recovery.created ?? 0);
   }
   expect(sizes).toEqual([20, 40, 60, 80, 81, 82]);
-  expect(await readRecovery(database.sql, recoveryId)).toMatchObject({
+  expect(await readRecovery(sql, recoveryId)).toMatchObject({
     retrying: 21,
     failed: 0,
     superseded: 60,
@@ -90,11 +88,10 @@ test('with the ordering latest, a recovery speeds up as long as its receiver acc
     sizes.push(step?.recovery.created ?? 0);
   }
   expect(sizes).toEqual([20, 60, 140, 300]);
-  expect(await readRecovery(database.sql, recoveryId)).toMatchObject({ failed: 0, superseded: 296 });
+  expect(await readRecovery(sql, recoveryId)).toMatchObject({ failed: 0, superseded: 296 });
 });
 
 test('an event committed after the first step is found, and nothing is delivered twice', async () => {
-  const { sql } = database;
   // Of its own: what other tests fired is missed, too.
   const webhookType = 'UPDATE_ORDER';
   const webhookId = await insertWebhook(sql, eshopId, webhookType);

@@ -18,6 +18,7 @@ import { makeAhead, retain } from '../../../src/retention/retain.ts';
 import { summary } from '../../../src/retention/summary.ts';
 import { emptyTables } from '../../support/database/database.ts';
 import { insertShop } from '../../support/database/events.ts';
+import { untilBlocked } from '../../support/database/lock-waits.ts';
 import { firstWeek, insertDelivery, remakeWeeks, weeksAfter } from '../../support/database/weeks.ts';
 import { databaseOfFile } from '../../support/lifetimes.ts';
 import { until } from '../../support/until.ts';
@@ -25,40 +26,39 @@ import { until } from '../../support/until.ts';
 const DAY = 24 * 3_600_000;
 const retentionMs = 30 * DAY;
 
-const database = await databaseOfFile();
+const { sql } = await databaseOfFile();
 /** The end of the first partition, a Monday. */
-const monday = await firstWeek(database.sql);
+const monday = await firstWeek(sql);
 /** The time at which everything in the first partition is just old enough. */
 const later = new Date(monday.getTime() + retentionMs);
 let eshopId: number;
 let webhookId: number;
 beforeEach(async () => {
-  ({ eshopId, webhookId } = await insertShop(database.sql));
+  ({ eshopId, webhookId } = await insertShop(sql));
 });
 afterEach(async () => {
-  await remakeWeeks(database.sql, monday);
-  await emptyTables(database.sql);
+  await remakeWeeks(sql, monday);
+  await emptyTables(sql);
 });
 
 type How = Partial<Parameters<typeof insertDelivery>[1]>;
-const insert = (at: Date, how: How = {}) => insertDelivery(database.sql, { eshopId, webhookId, at, ...how });
+const insert = (at: Date, how: How = {}) => insertDelivery(sql, { eshopId, webhookId, at, ...how });
 const daysBefore = (time: Date, days = 1) => new Date(time.getTime() - days * DAY);
 
 async function weeksOf(table: string): Promise<string[]> {
-  const partitions = await listPartitions(database.sql);
+  const partitions = await listPartitions(sql);
   return partitions.filter((partition) => partition.table === table).map(({ week }) => week);
 }
 
 /** The week of a row: the end of its partition's name. */
 async function weekWith(table: (typeof partitionedTables)[number], id: string): Promise<string | undefined> {
-  const { sql } = database;
   const key = sql(table === 'attempts' ? 'delivery_id' : 'id');
   const [row] = await sql<{ name: string }[]>`
     select tableoid::regclass::text as name from ${sql(table)} where ${key} = ${id}`;
   return row?.name.slice(table.length + 1);
 }
 
-const run = (now: Date) => retain(database.sql, { retentionMs, now });
+const run = (now: Date) => retain(sql, { retentionMs, now });
 const names = (partitions: readonly { partition: string }[]) => partitions.map(({ partition }) => partition);
 const firstPartitions = ['deliveries_first', 'attempts_first', 'events_first'];
 
@@ -74,7 +74,6 @@ describe('weeks made ahead', () => {
 
   // Here, since the partitions of the migrations are still those with which it is compared.
   test('a partition made later has every index of the earlier ones', async () => {
-    const { sql } = database;
     await makeAhead(sql, { now: weeksAfter(monday, 1) });
     const indexes = (table: string) => sql<{ definition: string }[]>`
       select regexp_replace(pg_get_indexdef(indexrelid), '^.* USING ', '') as definition from pg_index
@@ -88,10 +87,10 @@ describe('weeks made ahead', () => {
   test('four weeks are ready beyond the present one, for each table; a second run makes none', async () => {
     const now = new Date(weeksAfter(monday, 2).getTime() + 3 * DAY);
 
-    const { made } = await makeAhead(database.sql, { now });
+    const { made } = await makeAhead(sql, { now });
 
     expect(made).toEqual([2, 3, 4, 5, 6].map((weeks) => weekName(weeksAfter(monday, weeks))));
-    expect(await makeAhead(database.sql, { now })).toEqual({ made: [], postponed: [] });
+    expect(await makeAhead(sql, { now })).toEqual({ made: [], postponed: [] });
     const { id, eventId } = await insert(weeksAfter(monday, 6));
     const newest = weekName(weeksAfter(monday, 6));
     expect(await weekWith('deliveries', id)).toBe(newest);
@@ -101,7 +100,7 @@ describe('weeks made ahead', () => {
 
   test('an instance that was down beyond its prepared weeks continues with the present one', async () => {
     const now = weeksAfter(monday, 20);
-    await makeAhead(database.sql, { now });
+    await makeAhead(sql, { now });
 
     expect((await weeksOf('events')).slice(-6)).toEqual([
       ...[20, 21, 22, 23, 24].map((weeks) => weekName(weeksAfter(monday, weeks))),
@@ -116,22 +115,22 @@ describe('dropping weeks', () => {
     const young = await insert(monday);
 
     expect((await run(new Date(later.getTime() - 1))).dropped).toEqual([]);
-    expect(await findDelivery(database.sql, eshopId, old.id)).not.toBeNull();
+    expect(await findDelivery(sql, eshopId, old.id)).not.toBeNull();
     const { dropped, kept } = await run(later);
 
     expect(names(dropped)).toEqual(firstPartitions);
     expect(kept).toEqual([]);
-    expect(await findDelivery(database.sql, eshopId, old.id)).toBeNull();
+    expect(await findDelivery(sql, eshopId, old.id)).toBeNull();
     expect(await weekWith('events', old.eventId)).toBeUndefined();
     expect(await weekWith('attempts', old.id)).toBeUndefined();
-    expect(await findDelivery(database.sql, eshopId, young.id)).not.toBeNull();
+    expect(await findDelivery(sql, eshopId, young.id)).not.toBeNull();
     expect(await weekWith('attempts', young.id)).toBeDefined();
   });
 
   test('a dry run lists the partitions and changes nothing', async () => {
     const { id } = await insert(daysBefore(monday));
 
-    const { dropped, made } = await retain(database.sql, { retentionMs, now: later, dryRun: true });
+    const { dropped, made } = await retain(sql, { retentionMs, now: later, dryRun: true });
 
     expect(names(dropped)).toEqual(firstPartitions);
     expect(made.length).toBeGreaterThan(0);
@@ -140,7 +139,6 @@ describe('dropping weeks', () => {
   });
 
   test('pages of the delivery log continue across weeks, and end at the retention', async () => {
-    const { sql } = database;
     await makeAhead(sql, { now: weeksAfter(monday, 1) });
     const ids: string[] = [];
     for (let day = 0; day < 21; day += 1) ids.push((await insert(daysBefore(monday, day - 14))).id);
@@ -164,7 +162,6 @@ describe('dropping weeks', () => {
 
 describe('keeping rows', () => {
   test('an open delivery keeps its partitions; finished ones beside it go, and the rest once it ends', async () => {
-    const { sql } = database;
     const at = daysBefore(monday);
     const open = await insert(at, { state: 'retrying' });
     const finished: { id: string; eventId: string }[] = [];
@@ -189,7 +186,6 @@ describe('keeping rows', () => {
   });
 
   test('a delivery whose deactivation is not mailed stays with its event until it is', async () => {
-    const { sql } = database;
     const { id, eventId } = await insert(daysBefore(monday), { state: 'retrying' });
     await sql`update deliveries set last_generation = 1 where id = ${id}`;
     const { deactivatedGeneration } = await compensate(sql, id);
@@ -218,7 +214,6 @@ describe('keeping rows', () => {
   });
 
   test('an old event that is redelivered while events are being removed is kept', async () => {
-    const { sql } = database;
     const { id, eventId } = await insert(daysBefore(monday));
     const other = await insert(daysBefore(monday));
     let removing: Promise<number> | undefined;
@@ -226,11 +221,7 @@ describe('keeping rows', () => {
     const asked = await transaction(sql, async (tx) => {
       const again = await redeliver(tx, eshopId, id);
       removing = removeEvents(sql, { week: 'first', writtenBefore: null });
-      await until('the removal to wait', async () => {
-        const waiting = await sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`;
-        return waiting.length > 0;
-      });
+      await untilBlocked(sql);
       return again;
     });
 
@@ -241,7 +232,6 @@ describe('keeping rows', () => {
   });
 
   test('recoveries, former settings and redeliveries go with the deliveries they belong to', async () => {
-    const { sql } = database;
     const week = daysBefore(monday, 8);
     await insert(daysBefore(monday), { eventAt: week });
     const open = await insert(daysBefore(monday), { eventAt: week, state: 'pending' });
@@ -267,7 +257,6 @@ describe('keeping rows', () => {
   });
 
   test('keys of imported lines go after 30 days, however many, whatever the retention', async () => {
-    const { sql } = database;
     await sql`
       insert into import_keys (eshop_id, key, fingerprint, created_at)
       select ${eshopId}, n::text, '', ${daysBefore(later, 31)} from generate_series(1, 20001) n`;
@@ -283,7 +272,6 @@ describe('keeping rows', () => {
   });
 
   test('a paged delete stops at a short page or a signal, and leaves locked rows to the next run', async () => {
-    const { sql } = database;
     const keys = (count: number) => sql`
       insert into import_keys (eshop_id, key, fingerprint) select ${eshopId}, n::text, '' from generate_series(1, ${count}) n`;
     const remove = (signal?: AbortSignal) => pagedDelete(sql, signal)('import_keys', sql`true`, 2);
@@ -298,7 +286,6 @@ describe('keeping rows', () => {
   });
 
   test('the history of webhooks goes with the events it explains, and is counted', async () => {
-    const { sql } = database;
     await setActive(sql, eshopId, webhookId, false);
     await setActive(sql, eshopId, webhookId, true);
     await deleteWebhook(sql, eshopId, webhookId);
@@ -315,7 +302,6 @@ describe('keeping rows', () => {
   });
 
   test('thousands of finished deliveries are removed in batches, and open ones are kept', async () => {
-    const { sql } = database;
     const rows = (state: string, from: number, to: number) => sql`
       insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state)
       select lpad(to_hex(n), 32, '0')::uuid, lpad(to_hex(n), 32, '0')::uuid, ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text, ${state}
@@ -335,7 +321,6 @@ describe('keeping rows', () => {
 
 describe('during traffic', () => {
   test('a delivery written while its week is dropped is not lost, and nobody waits for the drop', async () => {
-    const { sql } = database;
     await makeAhead(sql, { now: later });
     let dropping: ReturnType<typeof run> | undefined;
     let late = '';
@@ -358,7 +343,6 @@ describe('during traffic', () => {
   });
 
   test('a week that another run has just dropped is not dropped again', async () => {
-    const { sql } = database;
     await makeAhead(sql, { now: later });
     const [first] = (await listPartitions(sql)).filter(
       ({ table, week }) => table === 'events' && week === 'first',
@@ -384,7 +368,6 @@ describe('during traffic', () => {
 
 describe('the default partition', () => {
   test('takes rows of a clock weeks ahead, and gives them back once their week is made', async () => {
-    const { sql } = database;
     const ahead = weeksAfter(monday, 5);
     const { id, eventId } = await insert(ahead, { writtenAt: new Date(), state: 'pending' });
     expect(await weekWith('deliveries', id)).toBe('default');
