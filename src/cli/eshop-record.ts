@@ -8,7 +8,7 @@ import { listUsers } from '../db/accounts/users.ts';
 import type { Pool } from '../db/connection/pool.ts';
 import { type ListedNotice, listNotices } from '../db/console/notices.ts';
 import { sendMailsAgain } from '../db/notices/outcome.ts';
-import { chooseWarnings, readEshop } from '../db/notices/settings.ts';
+import { readEshop, setChoice } from '../db/notices/settings.ts';
 import { listWebhooks } from '../db/webhooks/webhooks.ts';
 import { contractOf } from '../domain/contract.ts';
 import { counted } from '../domain/text.ts';
@@ -91,7 +91,7 @@ export function addUpdate(command: Command, { env, print }: CommandContext): voi
     }
     const { found, sentAgain } = await withDatabase(readSettings(env), async (sql) => {
       if (!(await updateEshop(sql, eshop, { name, email }))) throw noSuchEshop(eshop);
-      if (warningMails !== undefined) await chooseWarnings(sql, eshop, warningMails);
+      if (warningMails !== undefined) await setChoice(sql, eshop, { warning: warningMails });
       const resent = email === undefined ? undefined : await sendMailsAgain(sql, eshop);
       return { found: await readShown(sql, eshop), sentAgain: resent };
     });

@@ -4,7 +4,7 @@ import { createExaminer } from '../attempt/examiner.ts';
 import { signersOf } from '../attempt/prepare.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { Pool } from '../db/connection/pool.ts';
-import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
+import { eshopOf } from '../db/console/eshops.ts';
 import { beginExamination, endExamination } from '../db/webhooks/examinations.ts';
 import { findWebhookWithSecrets } from '../db/webhooks/with-secrets.ts';
 import type { Sender } from '../delivery/sender.ts';
@@ -40,7 +40,7 @@ interface Tested {
 async function toWebhook<T>(env: Env, { id, type }: Tested, work: (parts: Parts) => Promise<T>): Promise<T> {
   const { config, own, keys } = await ownParts(env);
   return await withDatabase(config.settings, async (sql) => {
-    const eshopId = await eshopOfWebhook(sql, id);
+    const eshopId = await eshopOf(sql, 'webhooks', String(id));
     const found = eshopId === null ? null : await findWebhookWithSecrets(sql, eshopId, id);
     if (found === null) throw noSuchWebhook(id);
     const webhook = ofType(found, type);

@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { claimNotices } from '../../src/db/notices/pending.ts';
-import { chooseWarnings } from '../../src/db/notices/settings.ts';
+import { setChoice } from '../../src/db/notices/settings.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
 import { pauseWebhook, resumeWebhook } from '../../src/db/webhooks/pause.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
@@ -78,7 +78,7 @@ test('lost secrets are one mail that names all webhooks, even if warnings are tu
   await failing();
   const other = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
   const gone = await insertWebhook(sql, eshopId, 'UPDATE_ORDER');
-  await chooseWarnings(sql, eshopId, false);
+  await setChoice(sql, eshopId, { warning: false });
   const lost = [webhookId, other, gone].map((id) => ({
     id,
     secret: true,

@@ -5,7 +5,7 @@ import PostalMime from 'postal-mime';
 import { beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
-import { chooseWarnings } from '../../src/db/notices/settings.ts';
+import { setChoice } from '../../src/db/notices/settings.ts';
 import { warningTimes } from '../../src/domain/incident.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { NoticeResult } from '../../workflows/delivery-types.ts';
@@ -163,7 +163,7 @@ test('an e-shop gets no notices of a kind that it turned off, even if it did so 
   const { deliveryId } = await failing();
   await decide();
   const [warning] = await pending('warning');
-  await chooseWarnings(sql, eshopId, false);
+  await setChoice(sql, eshopId, { warning: false });
   expect(await tell(warning?.id ?? '')).toBe('dropped');
   await makeAttempt(sql, deliveryId, 2, accepted);
   await decide();

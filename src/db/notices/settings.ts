@@ -52,17 +52,12 @@ export async function changeNotifications(
 }
 
 /** Locks the e-shop's row as well: changes follow one another. */
-async function setChoice(tx: Sql, eshopId: number, change: NotificationsPatch): Promise<void> {
+export async function setChoice(tx: Sql, eshopId: number, change: NotificationsPatch): Promise<void> {
   const { warning = null, recovered = null, format = null } = change;
   await tx`
     update eshops set warning_mails = coalesce(${warning}, warning_mails),
       recovered_notices = coalesce(${recovered}, recovered_notices), notice_format = coalesce(${format}, notice_format)
     where id = ${eshopId}`;
-}
-
-/** For a command of an operator, which sets nothing else. */
-export async function chooseWarnings(sql: Sql, eshopId: number, warning: boolean): Promise<void> {
-  await setChoice(sql, eshopId, { warning });
 }
 
 /** @returns the secret that was made or set */

@@ -106,10 +106,3 @@ const dueSince = (sql: Sql) => sql`
 
 /** The condition that a webhook `w` calls a host, given with its port, or without one for any port, as SQL. */
 const callsHost = (sql: Sql, host: string) => sql`(w.host = ${host} or starts_with(w.host, ${`${host}:`}))`;
-
-/** The e-shop of a webhook; null if there is no such webhook. */
-export async function eshopOfWebhook(sql: Sql, id: number): Promise<number | null> {
-  const [row] = await sql<{ eshopId: number }[]>`
-    select eshop_id from webhooks where id = ${id} and deleted_at is null`;
-  return row?.eshopId ?? null;
-}

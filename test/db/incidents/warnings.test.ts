@@ -6,7 +6,7 @@ import { readWarning } from '../../../src/db/incidents/warnings.ts';
 import { readNotice } from '../../../src/db/notices/notice.ts';
 import { recordNoticeSent } from '../../../src/db/notices/outcome.ts';
 import { claimNotices, giveBackNotices } from '../../../src/db/notices/pending.ts';
-import { chooseWarnings } from '../../../src/db/notices/settings.ts';
+import { setChoice } from '../../../src/db/notices/settings.ts';
 import { setActive } from '../../../src/db/webhooks/change.ts';
 import { findWebhook } from '../../../src/db/webhooks/webhooks.ts';
 import { warningTimes } from '../../../src/domain/incident.ts';
@@ -97,9 +97,9 @@ describe('after six hours without an accepted delivery', () => {
 
   test('no warning without the e-shop’s consent, or for an inactive webhook', async () => {
     await fail(await fire(), 1, hoursAgo(7));
-    await chooseWarnings(sql, shop.eshopId, false);
+    await setChoice(sql, shop.eshopId, { warning: false });
     expect(await decide()).toBe(0);
-    await chooseWarnings(sql, shop.eshopId, true);
+    await setChoice(sql, shop.eshopId, { warning: true });
     await setActive(sql, shop.eshopId, shop.webhookId, false);
     expect(await decide()).toBe(0);
   });
@@ -182,9 +182,9 @@ describe('an unsent warning', () => {
     const [warning] = await claimNotices(sql, 10);
     const stillNeeded = async () => (await readWarning(sql, warning?.id ?? ''))?.stillNeeded;
     expect(await stillNeeded()).toBe(true);
-    await chooseWarnings(sql, shop.eshopId, false);
+    await setChoice(sql, shop.eshopId, { warning: false });
     expect(await stillNeeded()).toBe(false);
-    await chooseWarnings(sql, shop.eshopId, true);
+    await setChoice(sql, shop.eshopId, { warning: true });
     await succeed(await fire(), 1, new Date());
     expect(await stillNeeded()).toBe(false);
   });
