@@ -33,7 +33,7 @@ it('`waybill status` and the handbook agree on when something is late', () => {
   const waited = `has waited for more than ${CHANGE_LATE_SECONDS} seconds`;
   const unsent = `for more than ${MAIL_LATE_SECONDS} seconds, unless`;
   const heldUp = `has been open for more than ${HELD_UP_LATE_SECONDS} seconds`;
-  const ahead = `made for less than ${MIN_DAYS_AHEAD} days`;
+  const ahead = `exist for less than ${MIN_DAYS_AHEAD} days ahead`;
   for (const bound of [unclaimed, waited, heldUp, unsent, ahead])
     expect(chapter('daily-work')).toContain(bound);
 });
