@@ -207,7 +207,7 @@ test('simultaneous requests with one key are executed once', async () => {
   expect(await available()).toBe(9998);
 });
 
-test('a key expires after 24 hours', async () => {
+test('an Idempotency-Key expires after 24 hours', async () => {
   await move('k');
   await api.sql`update stored_responses set created_at = now() - interval '23 hours' where eshop_id = ${eshop.eshopId}`;
   expect((await move('k')).headers.get(REPLAYED)).toBe('true');

@@ -94,7 +94,7 @@ test('ten failures lock the account for that address, even with the right passwo
   expect((await login(eshop, { username, password }, from)).status).toBe(200);
 });
 
-test('a success resets the count of failures', async () => {
+test('a successful login resets the count of failures', async () => {
   const eshop = await api.newEshop();
   const from = '198.51.100.10';
   for (let round = 0; round < 2; round++) {

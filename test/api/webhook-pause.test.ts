@@ -110,7 +110,7 @@ test('pausing an inactive webhook is a 409, an unknown one a 404; a deactivation
   expect((await pause(999_999_999)).status).toBe(404);
 });
 
-test('a deletion ends the pause', async () => {
+test('the deletion of a webhook ends its pause', async () => {
   const { id } = await create();
   await pause(id);
   expect((await request('DELETE', `/v21/webhooks/${id}`)).status).toBe(200);

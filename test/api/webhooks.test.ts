@@ -60,7 +60,7 @@ const full: WebhookSettings = {
   asymmetric: true,
 };
 
-test('every setting is kept', async () => {
+test('every setting of a webhook is kept', async () => {
   const created = await create(full);
   expect(created).toMatchObject({ ...full, unregisteredAt: null });
   const { secret: _, ...record } = created;

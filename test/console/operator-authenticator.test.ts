@@ -63,7 +63,7 @@ test('the link is exchanged for a cookie that scripts and other sites cannot use
   expect(page.text).toContain('anna · operator');
 });
 
-test('the link works once', async () => {
+test("the link to the operators' console works once", async () => {
   await entered();
   const late = visitorOf(site, ORIGIN);
   expect((await late.ask(path)).status).toBe(403);
@@ -89,7 +89,7 @@ test('no other link opens anything, or uses up the printed one', async () => {
   await entered();
 });
 
-test('without the cookie, nothing is shown or done', async () => {
+test("without its cookie, the operators' console shows and does nothing", async () => {
   const stranger = visitorOf(site, ORIGIN);
   for (const page of ['/console', '/console/all', '/console/all/recoveries', '/console/webhooks']) {
     expect([page, (await stranger.ask(page)).status]).toEqual([page, 403]);

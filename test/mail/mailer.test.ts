@@ -131,7 +131,7 @@ test('a mail sent again after a crash is still one file', async () => {
   expect(await readdir(directory)).toHaveLength(1);
 });
 
-test('an unwritable folder is an error', async () => {
+test('an unwritable folder for mails is an error', async () => {
   const file = join(await folderOfTest('waybill-mail-'), 'a-file');
   await writeFile(file, '');
   const mailer = createMailer({ from: FROM, directory: join(file, 'mail') });

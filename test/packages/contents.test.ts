@@ -92,7 +92,7 @@ it('a checkout without development packages explains in one sentence how to get 
   expect(ended.stderr).toMatch(/^A checkout is .+: run npm ci, and .+ npm prune --omit=dev\.\n$/);
 });
 
-it('every version is exact', () => {
+it('every version of a dependency is exact', () => {
   const { dependencies, optionalDependencies, devDependencies } = manifest;
   const all = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies });
   expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);

@@ -43,7 +43,7 @@ test('the default policy makes 20 retries from 25 s on, each by half longer, wit
   });
 });
 
-test('after some attempts the policy continues where it stopped', () => {
+test('the policy continues after some attempts where it stopped', () => {
   expect(attemptOptions(input, 3, 40 * HOUR)).toMatchObject({
     scheduleToCloseTimeout: 40 * HOUR + 45_000,
     retry: { initialInterval: 84_375, maximumInterval: 48 * HOUR, maximumAttempts: 18 },

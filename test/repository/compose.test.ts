@@ -90,7 +90,7 @@ describe('the Dockerfile', () => {
   });
 });
 
-it('no password has a default', () => {
+it('no password in the compose files has a default', () => {
   for (const file of files) {
     const text = read(file);
     const confidential = [...text.matchAll(/\$\{(\w*(?:PASSWORD|PWD|SECRET|KEY)\w*)(:?[-?]?)/g)];

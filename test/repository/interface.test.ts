@@ -31,7 +31,7 @@ function citedIn(file: string): string[] {
   return [...lists].flatMap(([, list = '']) => list.match(/[A-Z]\d+/g) ?? []);
 }
 
-it('each number is used once', () => {
+it('each number of a rule is used once', () => {
   expect(stated.length).toBeGreaterThan(50);
   expect(stated.filter((number, index) => stated.indexOf(number) !== index)).toEqual([]);
 });

@@ -12,7 +12,7 @@ async function file(content: unknown): Promise<string> {
   return path;
 }
 
-test('without a file the shipped catalogue is used, and its values are unique', async () => {
+test('without a data file, the shipped catalogue is used, and its values are unique', async () => {
   const services = (await loadDataFiles({})).shipperCatalogue.flatMap((shipper) =>
     shipper.services.map(({ value }) => value),
   );

@@ -41,7 +41,7 @@ test('an exempt address, or its name, may be registered, except for our own port
   expect(destinationProblem(local, 'http://127.0.0.1:8080/')).toContain('127.0.0.1');
 });
 
-test("without a port, the scheme's default counts", () => {
+test('a URL without a port has the default port of its scheme', () => {
   const endpoints = createOwnEndpoints();
   endpoints.add('127.0.0.1', 80);
   const guard = createAddressGuard(['127.0.0.0/8'], endpoints);

@@ -65,7 +65,7 @@ test('a tab is found as JSON writes it, and the name of a scheme stays', () => {
   expect(hide('{"a":"k1\\tx9Z2q"} Bearer token dXNlcjpwYXNz')).toBe('{"a":"•••"} Bearer token •••');
 });
 
-test('other text is unchanged', () => {
+test('text without a static header is unchanged', () => {
   expect(withoutEchoes({})('abc')).toBe('abc');
   const text = '50% of &amp; \\u0041bc \\ % & &#1; kůň';
   expect(withoutEchoes({ a: 'something else' })(text)).toBe(text);

@@ -86,7 +86,7 @@ test('an idle connection is kept as long as announced, and no longer', async () 
   await until('the end', async () => short.ended());
 });
 
-test('at the limit, the longest idle connection is closed for a new one', async () => {
+test('at the limit of connections, the longest idle one is closed for a new one', async () => {
   const running = await start({ maxConnections: 3 });
   const [first, second, third] = [await client(running), await client(running), await client(running)];
   for (const each of [first, second, third, first]) expect(await each.ask()).toBe(true);
@@ -99,7 +99,7 @@ test('at the limit, the longest idle connection is closed for a new one', async 
   expect(await third.ask()).toBe(true);
 });
 
-test('at the limit, a new connection is closed if all are busy; afterwards there is room', async () => {
+test('at the limit of connections, a new one is closed if all are busy; afterwards there is room', async () => {
   const running = await start({ maxConnections: 3 });
   const busy = [await client(running), await client(running), await client(running)];
   for (const each of busy) each.send('/slow');

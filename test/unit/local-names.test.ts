@@ -46,6 +46,6 @@ test('localhost is loopback, invalid has no address, and other names are those o
   }
 });
 
-test('without a file only the reserved names are known', () => {
+test('without a hosts file, only the reserved names are known', () => {
   expect(localNames(join(folder, 'missing'))('shop.example')).toBeUndefined();
 });

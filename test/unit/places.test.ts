@@ -45,7 +45,7 @@ test('at most a hundred callers of one key wait; more are refused, and other key
   expect(await places.run('192.0.2.1', async () => 'again')).toBe('again');
 });
 
-test('at most a thousand callers wait in all', async () => {
+test('at most a thousand callers wait for places in all', async () => {
   const places = createPlaces({ total: 1 }, 'No place.', 60_000);
   let release = () => {};
   const first = places.run(0, () => new Promise<void>((resolve) => (release = resolve)));

@@ -121,7 +121,7 @@ test('hurry() abandons hanging parts at once, but still stops a server that we s
   expect(said).toEqual(['Cut short: not everything stopped; what was still in progress was abandoned.']);
 });
 
-test('without a time-out every part is waited for', async () => {
+test('a shutdown without a time-out waits for every part', async () => {
   const { shutdown, said, part } = parts();
   await shutdown.add(part('slow', () => new Promise((resolve) => setTimeout(resolve, 600))));
 

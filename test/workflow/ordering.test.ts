@@ -133,7 +133,7 @@ test('a blocked delivery waits while the head is at the receiver, and goes once 
   expect(arrived('underway')).toEqual([created, ...others]);
 });
 
-test('after a failed head the next deliveries go to the other webhooks', async () => {
+test('after a failed head, the next deliveries go to the other webhooks', async () => {
   const [created] = await subscribe('record');
   const [first, ...others] = await group('failed', ...TYPES);
   receiver.respond(({ headers }) => ({ status: headers['x-service-event'] === 'CREATE_ORDER' ? 503 : 200 }));
@@ -378,7 +378,7 @@ test('a recovery delivers the events of each record in order', async () => {
   expect(arrived('other')).toEqual(await recovered('other'));
 });
 
-test('with the ordering latest a broken receiver gets the attempts of one event, its warning and deactivation', async () => {
+test('with the ordering latest, a broken receiver gets the attempts of one event, its warning and deactivation', async () => {
   const policy = { ...stack.policy, initialIntervalMs: 60_000, maxRetries: 4 };
   await stack.stopWorker();
   await stack.startWorker({ policy });

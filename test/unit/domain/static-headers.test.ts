@@ -165,6 +165,6 @@ describe('a PUT', () => {
   });
 });
 
-test('names are shown without values', () => {
+test('names of static headers are shown without values', () => {
   expect(masked(['X-Key', 'X-Other'])).toEqual({ 'X-Key': '•••', 'X-Other': '•••' });
 });
