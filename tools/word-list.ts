@@ -42,6 +42,9 @@ export const phrases: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/\bmark of (?:a|its|the) claim\b/i, 'claim token'],
   [/\bAs above\b|\b[Ss]ee above\b/, 'say it'],
   [/\btak(?:es?|ing) no writes\b/i, 'is read-only'],
+  [/\bmeanwhile[.,)]/i, 'in the meantime, since then, or nothing'],
+  [/(?:^|[.*] )(?:Less|Fewer): [a-z]/, 'Too low: …'],
+  [/\bchanges? of (?:an?|the) (?:webhook|record|order|pre-order|recovery)\b/i, 'a change to'],
 ];
 
 /** Sequences of parts in identifiers of several parts, in camel case or with underscores. */
