@@ -169,6 +169,17 @@ export const deliveryDefects: readonly Defect[] = [
     ),
   },
   {
+    name: 'order-wait-uses-up-the-window',
+    file: 'src/db/outbox/keep-ordering.ts',
+    text: 'window_started_at = d.window_started_at + (now() - d.due_at),',
+    replacement: '',
+    symptom: 'A delivery that took over failures waits behind another webhook, and is given up too early.',
+    caughtBy: catchers(
+      'test/db/outbox/order-of-records.test.ts',
+      'a successor blocked behind another webhook keeps its whole window, and leaves the import’s class',
+    ),
+  },
+  {
     name: 'order-goes-on-in-a-paused-recovery',
     file: 'src/db/outbox/keep-ordering.ts',
     text: `(\${originalClass(sql, 'd')} = \${CLASS.fresh} and`,

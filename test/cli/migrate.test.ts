@@ -21,8 +21,8 @@ it('migrate refuses a database of other migrations, and leaves it unchanged', as
   const { url, sql, drop } = await createTestDatabase();
   onTestFinished(drop);
   await sql.unsafe(`drop schema public cascade; create schema public;
-    create table migrations (name text primary key, applied_at timestamptz not null default now());
-    insert into migrations (name) values ('0001-foundation.sql'), ('0002-orders-products.sql');`);
+    create table migrations (name text primary key, hash text not null, applied_at timestamptz not null default now());
+    insert into migrations (name, hash) values ('0001-foundation.sql', 'a'), ('0002-orders-products.sql', 'b');`);
 
   expect(await triedWaybill(['migrate'], { DATABASE_URL: url })).toMatchObject({
     error:

@@ -25,9 +25,9 @@ test.each([
 ])('status names Temporal’s limits if it refuses %s', async (_, path) => {
   proxy.refuse(path, AT_ITS_LIMIT);
   onTestFinished(() => proxy.pass());
-  const { temporal, needs } = await status();
+  const { temporal, problems } = await status();
   expect(temporal.problem).toBe(
     `Temporal at ${proxy.address} refuses calls beyond its limits (8 RESOURCE_EXHAUSTED: namespace rate limit exceeded): raise them, or find out who makes so many.`,
   );
-  expect(needs).toContain(temporal.problem);
+  expect(problems).toContainEqual(expect.objectContaining({ message: temporal.problem }));
 });

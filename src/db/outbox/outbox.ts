@@ -159,14 +159,18 @@ export function waitUntil(sql: Sql, nextAttemptAt: postgres.Fragment) {
 /**
  * How a delivery `d` of the queue goes on, by its row and its webhook `w` as they are now, as SQL: its class, and the
  * time from which it can be claimed. Its workflow decides if the delivery is stopped or out of attempts, or if the
- * webhook is inactive or deleted.
+ * webhook is inactive or deleted. A delivery that was never attempted waits for its turn instead if its inactive
+ * webhook keeps an ordering (docs/interface.md, D16).
  */
 export function requeueTarget(sql: Sql) {
   const waits = waitUntil(sql, sql`d.next_attempt_at`);
   const needsWorkflow = sql`(d.operator_stop is not null or not w.active or w.deleted_at is not null
     or d.attempts_made > 0 and d.next_attempt_at is null)`;
+  const waitsForTurn = sql`(d.state = 'pending' and d.window_started_at is null and d.operator_stop is null
+    and d.ordering_key is not null and w.ordering <> 'none' and not w.active and w.deleted_at is null)`;
   return {
     deliveryClass: sql`case
+      when ${waitsForTurn} then ${CLASS.blocked}::smallint
       when d.state = 'delivered' then ${CLASS.delivered}::smallint
       when not ${isOpen(sql)} or ${needsWorkflow} then ${CLASS.undelivered}::smallint
       when d.attempts_made = 0 then ${originalClass(sql, 'd')}

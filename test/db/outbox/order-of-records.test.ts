@@ -7,6 +7,7 @@ import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../../src/db/outbox/events.ts';
 import { keepOrdering, settleOrdering } from '../../../src/db/outbox/keep-ordering.ts';
 import { CLASS, type DeliveryClass } from '../../../src/db/outbox/outbox.ts';
+import { requeue } from '../../../src/db/outbox/release.ts';
 import { supersedeRetries } from '../../../src/db/outbox/supersede-retries.ts';
 import { transaction } from '../../../src/db/transaction.ts';
 import { acceptedActions } from '../../../src/domain/operator-action.ts';
@@ -68,6 +69,20 @@ test('the first delivery of each record goes, page by page, however many records
   const putBack = await sql`select from deliveries where class = ${CLASS.fresh} and sequence = 1`;
   expect(putBack).toHaveLength(RECORDS);
   expect(await sql`select from deliveries where class = ${CLASS.blocked}`).toHaveLength(RECORDS);
+});
+
+test('a delivery claimed just before its webhook becomes inactive waits without a window for its turn', async () => {
+  await happen(1);
+  const { deliveries } = await claimDeliveries(sql, { class: CLASS.fresh, limit: 1 });
+  await sql`update webhooks set active = false`;
+  await requeue(
+    sql,
+    deliveries.map(({ id, claimId }) => ({ id, claimId, needsWorkflow: false })),
+  );
+  expect((await stored())[0]?.class).toBe(CLASS.blocked);
+  await sql`update webhooks set active = true`;
+  await settleOrdering(sql, { eshopId });
+  expect((await stored())[0]?.class).toBe(CLASS.fresh);
 });
 
 /** The deliveries of the record by sequence. */
