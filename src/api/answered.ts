@@ -6,12 +6,12 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { recordedBy, type Traces } from '../traces/traces.ts';
 import type { ApiDeps, ApiEnv, Session } from './deps.ts';
 
-/** Polled constantly by monitoring: these would drown the rest. */
+/** Monitoring polls these constantly: they would drown out the rest. */
 const PROBE_PATHS = ['/healthz', '/readyz'];
-/** The methods that some path supports. Others are invented by clients. */
+/** The methods that any path supports. Clients may invent others. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The method, if some path supports it. */
+/** The method if any path supports it, else `other`. */
 function knownMethod(method: string): string {
   return METHODS.includes(method) ? method : 'other';
 }

@@ -113,8 +113,8 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
 }
 
 /**
- * Middleware for all routes but some, given by their patterns. Hono's `except` would match the path of each request
- * once more.
+ * Middleware for all routes except those with the given patterns. Hono's `except` would match the path of each
+ * request once more.
  */
 function onAllBut(
   routes: readonly string[],

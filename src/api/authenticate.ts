@@ -1,4 +1,4 @@
-/** API key and token of every request, and roles (docs/interface.md, A1, A4, A5 and A6). */
+/** Checks the API key and token of every request, and roles (docs/interface.md, A1, A4, A5 and A6). */
 import type { MiddlewareHandler } from 'hono';
 import { createMayUse } from '../db/accounts/users.ts';
 import { clockFrom } from '../db/clock.ts';
@@ -12,7 +12,7 @@ export const REFUSED = 'The API key or token is invalid, or the token has expire
 /**
  * Requires `x-api-key` and `authorization` of the same e-shop and sets `session`, `clock` and `stillAllowed`.
  * One query per request, without a cache: a revocation takes effect with the next request.
- * @throws Problem 401; the same sentence for every wrong value, so that trying reveals nothing
+ * @throws Problem 401; the same message for every wrong value, so that guessing reveals nothing
  */
 export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> {
   const mayUse = createMayUse(sql);
@@ -30,7 +30,7 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
     if (apiKey === '' || authorization === '') {
       throw unauthorized('Both headers, x-api-key and authorization, are required.');
     }
-    // With the scheme in any case, or the bare token.
+    // Accepts the scheme in upper or lower case, and the bare token.
     const token = await verifyToken(authorization.replace(/^bearer\s+/i, '').trim());
     if (token === null) throw unauthorized(REFUSED);
     const allowedAt = () => mayUse(apiKey, token.session, token.passwordVersion);

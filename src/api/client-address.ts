@@ -6,8 +6,8 @@ import type pino from 'pino';
 import type { ApiEnv } from './deps.ts';
 
 /**
- * Makes a function that tells the client's address in one canonical form, or "unknown" if there is no connection to
- * ask; an IPv6 client counts as its whole /64. Logs once if there seems to be a proxy that is not configured.
+ * Makes a function that returns the client's address in one canonical form, or "unknown" if there is no connection;
+ * an IPv6 client counts as its whole /64. Logs once if there seems to be a proxy that is not configured.
  * @param trustProxy true to read the last entry of `X-Forwarded-For`, which our own proxy wrote; earlier entries are
  * mere claims
  */

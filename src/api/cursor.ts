@@ -26,7 +26,7 @@ export const cursorQuery = {
   ),
 };
 
-/** The object beside `data` when a list is read from a cursor on. */
+/** The object beside `data` when a list is read from a cursor. */
 export const Cursor = v.pipe(
   v.object({
     after: described(
@@ -39,7 +39,7 @@ export const Cursor = v.pipe(
   v.metadata({ ref: 'Cursor' }),
 );
 
-/** The end of the pages of a list, in Markdown. */
+/** Where the pages of a list end, in Markdown. */
 export const pagesEnd = `\`totalCount\` and the pages end at ${MAX_COUNTED_ROWS.toLocaleString('en-US')}`;
 
 /** How to read such a list, in Markdown. */
@@ -49,7 +49,7 @@ interface Source<Row> {
   list(slice: Slice): Promise<readonly Row[]>;
   /** @param afterId as in a `Slice` */
   count(afterId?: string): Promise<number>;
-  /** Where a list that looks through too many rows has to end: the first one beyond. Left out: none does. */
+  /** The row before which a list has to end, as it would look through too many rows. Left out: no limit. */
   endOf?(slice: Slice): Promise<string | undefined>;
 }
 
@@ -65,7 +65,7 @@ export async function readList<Row extends { readonly id: string }>(
     if (asked.page !== undefined)
       throw invalid([{ path: 'page', message: 'cannot be combined with after, which has no pages' }]);
     const before = await lowWaterMark(sql);
-    // The newest row is no beginning: an older one may be committed after it.
+    // The highest id asks to begin now: not at the newest row, as an older one may be committed after it.
     if (after.toLowerCase() === MAX) return { rows: [], cursor: { after: before, more: false } };
     const slice = { limit: page.limit + 1, after, before };
     const end = await source.endOf?.(slice);
@@ -80,7 +80,7 @@ export async function readList<Row extends { readonly id: string }>(
 }
 
 /**
- * @param instead the parameters that reach the rows beyond
+ * @param instead the parameters that reach the rows beyond them
  * @throws Problem 400 for a page beyond the counted rows
  */
 export async function readPage<Row>(page: Page, instead: string, { list, count, endOf }: Source<Row>) {

@@ -80,9 +80,9 @@ export interface ApiEnv {
   /** From the HTTP server; absent if the application is called directly, as by the console. */
   Bindings: Partial<HttpBindings> & {
     readonly signedIn?: SignedIn;
-    /** Of a webhook's replacement: its `active` stays, whatever the body says. */
+    /** Set when a webhook is replaced: its `active` stays, whatever the body says. */
     readonly keepsActive?: boolean;
-    /** Gets the problem that becomes the response: its list of fields is in no response. */
+    /** Receives the problem that becomes the response, with its list of fields, which no response contains. */
     readonly refused?: (problem: Problem) => void;
   };
   Variables: {

@@ -22,7 +22,7 @@ const TYPES = { ...mimes, md: 'text/markdown; charset=utf-8' };
 /** Their names change with their content. */
 const ASSETS = /^assets\//;
 
-/** Beside the build, or in it when the sources run as they are. Nothing before the first build. */
+/** The site is beside the build, or in it when the sources run directly. Before the first build there is none. */
 function findSite(): { folder: string; files: ReadonlySet<string> } {
   const folders = ['../../docs/', '../../dist/docs/'].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),
@@ -43,12 +43,12 @@ export function docsRoutes(app: Hono<ApiEnv>, publicUrl: string | null): void {
     const hash = createHash('sha256').update(page).digest('base64url');
     return { zipped: new Uint8Array(await promisify(gzip)(page)), tag: `W/"${hash}"` };
   };
-  // Anybody may ask, and as often as they like: each file is prepared once. All of them take 4 MB.
+  // Anyone may request files, as often as they like, so each is prepared once. All of them take 4 MB.
   const preparedFiles = new Map<string, ReturnType<typeof prepare>>();
   const read = (file: string) => {
     const prepared = preparedFiles.get(file) ?? prepare(file);
     preparedFiles.set(file, prepared);
-    // One that could not be read is tried again.
+    // A file that could not be read is tried again.
     prepared.catch(() => preparedFiles.delete(file));
     return prepared;
   };
@@ -76,8 +76,8 @@ export function docsRoutes(app: Hono<ApiEnv>, publicUrl: string | null): void {
     }
     if (files.has(`${file}/index.html`))
       return c.redirect(`${file.split('/').at(-1)}/${new URL(c.req.url).search}`, 308);
-    // A browser gets a page, a program the usual error; so does a path deeper than any page, as each level is in
-    // every link.
+    // A browser gets a page; a program gets the usual error. So does a path deeper than any page, since every link
+    // of the page repeats each level.
     const depth = path.split('/').length;
     if (c.req.header('accept')?.includes('text/html') === true && files.has('404.html') && depth <= deepest) {
       const root = '../'.repeat(depth - 1) || './';

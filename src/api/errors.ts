@@ -20,8 +20,8 @@ export function errorBody(status: number, message: string) {
 }
 
 /**
- * The response to an error: that of a `Problem`, 503 for a database that cannot be reached or is full, 500 for all
- * else. The last two are internal, and name the request, whose details are in the log.
+ * The response to an error: that of a `Problem`, 503 for a database that cannot be reached or is full, 500 for any
+ * other. The last two are internal, and name the request, whose details are in the log.
  */
 export function failureOf(error: unknown, requestId: string) {
   if (error instanceof Problem) {
@@ -47,7 +47,7 @@ export function errorHandler(deps: ApiDeps): (error: Error, c: Context<ApiEnv>) 
         'request failed',
       );
     }
-    // Beside the headers that are set already, such as those of the budget.
+    // In addition to headers that are already set, such as those of the budget.
     return c.json(errorBody(status, message), status, headers);
   };
 }

@@ -71,7 +71,7 @@ export function eshopRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
       const { eshopId } = c.get('session');
       const change: NotificationsPatch = c.req.valid('json').notifications ?? {};
       const { url } = change;
-      // One that stays is not refused, as with webhooks.
+      // A URL that stays the same is not refused, as with webhooks.
       const before = url == null ? null : (await readEshop(sql, eshopId)).notifications.url;
       const problem = url == null ? null : deps.destinationProblem(url, before ?? undefined);
       if (problem !== null) throw invalid([{ path: 'notifications.url', message: problem }]);

@@ -27,7 +27,7 @@ const REPLAYED = 'idempotency-replayed';
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** The body as a handler validates it later, which checks the rules beyond the schema. */
+/** The body as the handler validates it later, with the rules beyond the schema. */
 interface LaterValidated {
   readonly schema: v.GenericSchema<unknown, object>;
   readonly responseOnly: readonly string[];
@@ -54,7 +54,7 @@ const header = describeSchema(
 
 const marked = new WeakSet<object>();
 
-/** Whether a handler of {@link idempotent} stands before a route. */
+/** Whether a handler is one of {@link idempotent}. */
 export const acceptsKey = (handler: object): boolean => marked.has(handler);
 
 /**
@@ -103,7 +103,7 @@ export function idempotent(
         await next();
         if (c.error !== undefined) throw c.error;
       }).catch((error: unknown) => {
-        // Undone, and kept: this request is refused with 409 from now on.
+        // The work is undone, and the response stored: this request is refused with 409 from now on.
         if (!(error instanceof Problem && error.status === 409)) throw error;
       });
       const status = c.error === undefined ? 200 : 409;
@@ -119,7 +119,7 @@ export function idempotent(
   return documents(handler, 'header', header);
 }
 
-/** What the handler validates to: two bodies that mean the same are the same. As sent, if it will refuse the body. */
+/** The body as validated, so that equivalent bodies are equal; as sent, if the handler will refuse it. */
 function bodyOf(c: Context<ApiEnv>, later: LaterValidated | undefined): object {
   const json = validated(c, 'json') ?? {};
   if (later === undefined) return json;
@@ -128,7 +128,7 @@ function bodyOf(c: Context<ApiEnv>, later: LaterValidated | undefined): object {
 }
 
 function validated(c: Context<ApiEnv>, target: 'json' | 'query'): object | undefined {
-  // Typed by the middleware of a route, which is not known here.
+  // Its type comes from the middleware of the route, which is not known here.
   const found: object | undefined = Reflect.apply(c.req.valid, c.req, [target]);
   return found;
 }
@@ -144,7 +144,7 @@ function sortKeys(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** @throws Problem 409 if no key opens it */
+/** @throws Problem 409 if no key can decrypt it */
 function opened(keys: Pick<Keys, 'decryptSecret'>, sealed: Buffer, owner: ResponseOwner): StoredResponse {
   try {
     return JSON.parse(keys.decryptSecret(sealed, owner));
@@ -155,7 +155,7 @@ function opened(keys: Pick<Keys, 'decryptSecret'>, sealed: Buffer, owner: Respon
   }
 }
 
-/** @throws Problem 422 for another request */
+/** @throws Problem 422 if the key came with another request */
 function repeated(c: Context<ApiEnv>, stored: StoredResponse, fingerprint: string): Response {
   if (stored.fingerprint !== fingerprint)
     throw new Problem(422, 'This Idempotency-Key belongs to another request: use a new one.');

@@ -14,9 +14,9 @@ import { hasWideObject, MAX_FIELDS } from './wide-objects.ts';
 export interface BodyOptions {
   /** Response-only fields: ignored in a request, so that a record can be sent back as read. */
   readonly responseOnly?: readonly string[];
-  /** The present record, where a response-only field may only be sent as it is: another value is refused. */
+  /** The present record, if response-only fields may be sent only unchanged: any other value is refused. */
   readonly present?: (c: Context<ApiEnv>) => Promise<object>;
-  /** The name of the identifier in the path: left out in the body, or the same. */
+  /** The name of the identifier in the path: in the body it is left out, or the same. */
   readonly inPath?: string;
   /** True if every field may be left out and then stays as it is. */
   readonly partial?: boolean;
@@ -91,7 +91,7 @@ function amended(
       return [name, { ...property, readOnly: true, description }];
     }
     const { default: _, ...others } = property;
-    // A generated client would send the defaults of fields left out.
+    // Otherwise a generated client would send the defaults of fields left out.
     return [name, partial ? others : property];
   });
   const description =

@@ -8,7 +8,7 @@ import { METHODS } from './answered.ts';
 import type { ApiEnv } from './deps.ts';
 import { acceptsKey } from './idempotency.ts';
 
-/** Middleware is mounted for all methods. */
+/** Only middleware is mounted for all methods. */
 const isEndpoint = ({ method }: { readonly method: string }) => method !== 'ALL';
 
 /** Mount it before all routes. */

@@ -78,8 +78,8 @@ export function createTokenVerifier(keys: readonly Uint8Array[]) {
   }
 
   /**
-   * The content of a token; null if it was not issued here, was altered, or has expired. Whether its user still
-   * exists, only the database knows.
+   * The content of a token; null if it was not issued here, was altered, or has expired. Only the database knows
+   * whether its user still exists.
    */
   return async (token: string): Promise<TokenContent | null> => {
     const claims = await signedClaims(token);

@@ -137,7 +137,7 @@ export function absenceOf(
   return { cause: 'noActiveWebhook', reason: [noneActive, ...reasonsOf(absences)].join(' ') };
 }
 
-/** The reasons of existing webhooks; deleted ones are only counted, unless there is just one webhook, deleted. */
+/** The reasons of existing webhooks; deleted ones are only counted, unless the only webhook is deleted. */
 function reasonsOf(absences: readonly WebhookAbsence[]): string[] {
   const existing = absences.filter(({ deleted }) => !deleted).map(({ reason }) => reason);
   if (existing.length === 0 && absences.length === 1) return absences.map(({ reason }) => reason);

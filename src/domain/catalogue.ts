@@ -40,13 +40,13 @@ export interface CatalogueEntry {
   readonly path: string;
   /** The field that identifies it; GET webhooks receive its value. */
   readonly idField: string;
-  /** Its records are numbered from 1 by the database; others are named by their e-shop. */
+  /** Set if the database numbers its records, from 1; otherwise their e-shop names them. */
   readonly numbered?: true;
   /** Fields of the record that an e-shop's requests may not write. */
   readonly responseOnly: readonly string[];
   /**
-   * The only occasion that a change of each of these fields fires. Without an entry, a change of a field that e-shops
-   * write is an update, and a change of a `responseOnly` field fires nothing.
+   * The only occasion that a change to each of these fields fires. Without an entry, a change to a field that e-shops
+   * write is an update, and a change to a `responseOnly` field fires nothing.
    */
   readonly firesInstead?: Readonly<Record<string, Occasion>>;
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
@@ -165,7 +165,7 @@ export function sampleChangesOf(type: EventType): string | null {
   return entryOf(type).samples[eventTypes[type].on]?.changed ?? null;
 }
 
-/** The number of no record: they are numbered from 1. */
+/** A number that no record has: they are numbered from 1. */
 export const NO_NUMBER = 0;
 
 /**

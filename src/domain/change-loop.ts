@@ -10,6 +10,6 @@ export const LOOP_CHANGES_PER_MINUTE = 100;
 export interface ChangeLoop {
   readonly eshopId: number;
   readonly kind: EntityKind;
-  /** The number within the last minute. */
+  /** The number of changes within the last minute. */
   readonly changes: number;
 }

@@ -27,15 +27,15 @@ export function openTransaction(session: DatabaseSession): string {
  * slot), or old write-ahead log (such a slot, or a failing archive).
  */
 export type VacuumBlocker =
-  /** With its last success; null if there was none. */
+  /** `since`: its last success; null if there was none. */
   | { readonly kind: 'archive'; readonly since: Date | null }
   | ({ readonly kind: 'session'; readonly transactions: number } & DatabaseSession)
-  /** Of a two-phase commit, with its identifier and the time of its first phase. */
+  /** A two-phase commit, with its identifier and the time of its first phase. */
   | { readonly kind: 'prepared'; readonly name: string; readonly since: Date }
   | {
       readonly kind: 'slot';
       readonly name: string;
-      /** It has a reader, which is behind. */
+      /** True if it has a reader, which is behind. */
       readonly inUse: boolean;
       /** How many transactions have begun since the oldest it needs; null if it keeps only the write-ahead log. */
       readonly transactions: number | null;

@@ -8,11 +8,11 @@ import * as v from 'valibot';
 export const payloadVersions = ['v2', 'v21'] as const;
 export type PayloadVersion = (typeof payloadVersions)[number];
 
-/** The most digits of a decimal: up to here a JSON number is exact. */
+/** The maximum number of digits of a decimal: up to here a JSON number is exact. */
 const MAX_DIGITS = 15;
-/** The most decimals of an amount of money. */
+/** The maximum number of decimals of an amount of money. */
 const MONEY_DECIMALS = 4;
-/** The most decimals of a count; with more, a JSON number could fall into exponent notation. */
+/** The maximum number of decimals of a count; with more, a JSON number could need exponent notation. */
 const COUNT_DECIMALS = 6;
 
 const PLAIN = /^(-?)(\d+)(?:\.(\d+))?$/;

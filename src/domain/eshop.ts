@@ -30,5 +30,5 @@ export const eshopPatchSchema = strictComponent('EshopPatch', {
   notifications: v.optional(notificationsPatchSchema),
 });
 
-/** Fields that only the operator changes: in a request as they are, so that a record can be sent back as read. */
+/** Fields that only the operator changes: unchanged in a request, so that a record can be sent back as read. */
 export const eshopResponseOnly = ['id', 'name', 'email', 'deliveriesFrom'] as const;

@@ -61,12 +61,12 @@ export function isEventType(word: string): word is EventType {
   return eventTypeNames.some((name) => name === word);
 }
 
-/** Types without repeats, in the order of the interface. */
+/** Types without repetitions, in the order of the interface. */
 export function sortedTypes(types: readonly EventType[]): EventType[] {
   return eventTypeNames.filter((name) => types.includes(name));
 }
 
-/** The groups of types: everything about a kind of record. A form of a webhook has boxes for these types alone. */
+/** The groups of types, each about one kind of record. The form of a webhook has boxes for these types only. */
 const groups = {
   order: 'orders',
   product: 'products',

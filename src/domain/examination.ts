@@ -36,7 +36,7 @@ export const examinationSchema = component('Examination', {
 });
 export type Examination = v.InferOutput<typeof examinationSchema>;
 
-/** The most examinations of a webhook that may begin in an hour. */
+/** The maximum number of examinations of a webhook that may begin in an hour. */
 export const EXAMINATIONS_PER_HOUR = 10;
 
 /**

@@ -58,7 +58,7 @@ export function component<const Entries extends v.ObjectEntries>(ref: string, en
   return v.pipe(v.object(entries), v.metadata({ ref }));
 }
 
-/** The same where an unknown field is refused, as in requests. */
+/** The same, but unknown fields are refused, as in requests. */
 export function strictComponent<const Entries extends v.ObjectEntries>(ref: string, entries: Entries) {
   return v.pipe(v.strictObject(entries), v.metadata({ ref }));
 }

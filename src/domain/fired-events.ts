@@ -6,7 +6,7 @@ import type { CatalogueEntry } from './catalogue.ts';
 import { type EventType, eventOn, type Occasion, occasions } from './event-types.ts';
 import { changedNames } from './unchanged.ts';
 
-/** The occasion of a field's change; null if it fires nothing, such as a change of `updatedAt`. */
+/** The occasion that a change to a field fires; null if it fires nothing, as with `updatedAt`. */
 function occasionOf({ responseOnly, firesInstead }: CatalogueEntry, field: string): Occasion | null {
   return firesInstead?.[field] ?? (responseOnly.includes(field) ? null : 'updated');
 }

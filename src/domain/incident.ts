@@ -78,9 +78,9 @@ export interface WarningTimes {
 }
 
 const HOUR_MS = 3_600_000;
-/** The planned time of all retries together, in milliseconds. */
+/** How long all retries together are planned to last, in milliseconds. */
 const lasts = (policy: RetryPolicy) => waitsWithinWindow(policy, null, 1, policy.windowMs);
-/** Too short a time for anybody to act, in milliseconds. */
+/** Within a shorter time nobody could act on a warning, in milliseconds. */
 const MIN_WARNED_SPAN_MS = 60_000;
 
 /**

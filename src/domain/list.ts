@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { ENOUGH_PROBLEMS } from './problem.ts';
 
-/** The most lines of an order, a receiving or a return. */
+/** The maximum number of lines of an order, a receiving or a return. */
 export const MAX_LINES = 1000;
 
 /**
@@ -23,7 +23,7 @@ export function list<const S extends v.GenericSchema>(item: S, max: number, item
       const issues: v.InferIssue<typeof plain>[] = [];
       let typed = true;
       for (const [index, sent] of input.entries()) {
-        // Each item passes through valibot's own array alone, for the types; its index is 0 there.
+        // For the types, each item passes through valibot's own array on its own; its index there is 0.
         const element = plain['~run']({ value: [sent] }, config);
         for (const issue of element.issues ?? []) {
           if (issue.path !== undefined) Object.assign(issue.path[0], { key: index, input });

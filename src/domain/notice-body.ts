@@ -16,13 +16,13 @@ export interface NoticeContent {
   /** Since when it has been failing; when it was deactivated or recovered. */
   readonly since: Date;
   readonly lastError: string | null;
-  /** Failed attempts, of a warning and a deactivation. */
+  /** Failed attempts, in a warning or a deactivation. */
   readonly failures: number | null;
   /** The delivery that is failing while others are accepted, or whose failure caused the deactivation. */
   readonly deliveryId: string | null;
-  /** Of a warning: the earliest time; null if unknown. */
+  /** In a warning: the earliest time of a deactivation; null if unknown. */
   readonly deactivationAt: Date | null;
-  /** Of a deactivation. */
+  /** In a deactivation: why. */
   readonly reason: 'retriesExhausted' | 'gone' | null;
 }
 
@@ -90,7 +90,7 @@ function textBody(content: NoticeContent) {
  * them, and shows the backslash that Mattermost needs. The other fields have the text unchanged.
  */
 const LIKES: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼', _: '＿' };
-/** An underscore within a word is no emphasis: `CREATE_ORDER`. */
+/** An underscore within a word is not emphasis: `CREATE_ORDER`. */
 const OUTER_UNDERSCORE = /(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu;
 
 /**

@@ -79,7 +79,7 @@ const addressIn = v.union(
   'must be an e-mail address',
 );
 
-/** The changes of a request; what is left out stays. */
+/** The changes of a request; a field left out stays as it is. */
 export const notificationsPatchSchema = v.strictObject({
   warning: v.optional(warning),
   recovered: v.optional(recovered),
@@ -101,7 +101,7 @@ export const notificationsPatchSchema = v.strictObject({
 });
 export type NotificationsPatch = v.InferOutput<typeof notificationsPatchSchema>;
 
-/** The addresses of a request, each once: letter case does not matter. */
+/** The addresses of a request, without repetitions: letter case does not matter. */
 export function addressesOf(emails: NonNullable<NotificationsPatch['emails']>): string[] {
   const known = new Map<string, string>();
   for (const each of emails) {

@@ -84,7 +84,7 @@ export interface ActionTarget {
   readonly queued: boolean;
   /** It waits for its turn in its ordering group. It may have taken over an older delivery's count of failures. */
   readonly blocked: boolean;
-  /** The delivery that goes first; null if there is none or it is not known. */
+  /** The delivery that goes before it; null if there is none or it is not known. */
   readonly behind: string | null;
   readonly nextAttemptAt: Date | null;
   /** Its receiver answered 410, but its webhook has a new URL or was activated since: another attempt follows. */
@@ -118,7 +118,7 @@ export function askedBy(role: Role, username: string): Omit<ActionInput, 'reason
 /** The answer to a caller outside the workflow. */
 export interface RequestedResult extends ActionResult {
   /**
-   * Nobody has decided. Either no worker answered in time, and the action may still be carried out; or Temporal
+   * There is no decision. Either no worker answered in time, and the action may still be carried out; or Temporal
    * asked none.
    */
   readonly unanswered?: true;
@@ -128,14 +128,14 @@ export interface RequestedResult extends ActionResult {
   readonly forOperators?: string;
 }
 
-/** Requests an action for an open delivery; a reason is a sentence too. */
+/** Requests an action for an open delivery; resolves to its answer. */
 export type RequestAction = (
   action: ActionName,
   deliveryId: string,
   input: ActionInput,
 ) => Promise<RequestedResult>;
 
-/** The result of a request that Temporal never got. @param cause a sentence for operators */
+/** The result of a request that never reached Temporal. @param cause a sentence for operators */
 export function notPassedOn(cause: string): RequestedResult {
   return {
     accepted: false,

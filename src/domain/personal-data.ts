@@ -32,7 +32,7 @@ function nulled<Kind extends PersonalKind>(kind: Kind, record: PersonalRecords[K
 
 const erasers: { readonly [Kind in PersonalKind]: (record: PersonalRecords[Kind]) => PersonalRecords[Kind] } =
   {
-    /** Also files, such as invoices, and the notes of status changes. */
+    /** Includes files, such as invoices, and the notes of status changes. */
     order: (order) => ({
       ...nulled('order', order),
       orderFiles: [],

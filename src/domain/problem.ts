@@ -90,7 +90,7 @@ export function orNotFound<T>(noun: string, id: string | number, found: T | null
   return found;
 }
 
-/** 409: it exists already, or the table of states has no such transition. */
+/** 409: the record exists already, or the table of states has no such transition. */
 export const conflict = (message: string): Problem => new Problem(409, message);
 
 /**

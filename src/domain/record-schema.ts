@@ -71,7 +71,7 @@ export type FieldKind = 'timestamp' | 'decimal' | 'json' | 'plain';
 
 /**
  * @param record the schema of its v2 form
- * @param list the name of a list field; then its items are taken
+ * @param list the name of a list field, to use its items instead
  */
 export function fieldKinds(record: AnySchema, list?: string): Map<string, FieldKind> {
   const fields = new Map('entries' in record ? schemasIn(record.entries) : []);

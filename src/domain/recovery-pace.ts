@@ -48,7 +48,7 @@ export interface StepTiming {
 }
 
 /**
- * The mean looks back over half of the recovery's age: during a lasting burst it has a turn only every 15 seconds.
+ * The mean covers half of the recovery's age, as the recovery has a turn only every 15 seconds during a long burst.
  */
 export function nextPace(
   pace: RecoveryPace,

@@ -1,4 +1,4 @@
-/** Recoveries: redelivery of what a webhook lost (docs/interface.md, L10). */
+/** Recoveries: redelivery of the events that a webhook lost (docs/interface.md, L10). */
 import { openTransaction } from './database-session.ts';
 
 /** The outcomes of an event at a webhook for which it can be recovered. `missed`: there never was a delivery. */

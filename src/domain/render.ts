@@ -27,7 +27,7 @@ export interface RenderOptions {
   readonly version: PayloadVersion;
   /** Keeps `orderProducts[].packingLists`; other entities have none. */
   readonly withPackingLists: boolean;
-  /** Empties the personal fields of a record of this kind; left out: all are there. */
+  /** Empties the personal fields of a record of this kind; left out: none is emptied. */
   readonly withoutPersonalDataOf?: PersonalKind;
 }
 
@@ -53,7 +53,7 @@ export function render(snapshot: string | object, options: RenderOptions): strin
 function convert(value: unknown, options: RenderOptions, inDecimals: boolean): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => convert(item, options, inDecimals));
-  // Not as a list of pairs, which takes four times as long. No field is called `__proto__`.
+  // A list of pairs would take four times as long. No field is called `__proto__`.
   const rendered: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     if (key === PACKING_LISTS && !options.withPackingLists) continue;

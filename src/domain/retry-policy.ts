@@ -30,7 +30,7 @@ export function waitAfterAttempt(policy: RetryPolicy, attempt: number): number {
   return partOfPlan(policy, attempt, 1);
 }
 
-/** A part of the planned wait. Bounded last: a wait that is longer than the window must not be cut to fit into it. */
+/** A part of the planned wait, bounded last: otherwise a wait longer than the window could be cut to fit into it. */
 function partOfPlan(policy: RetryPolicy, attempt: number, share: number): number {
   const planned = policy.initialIntervalMs * policy.coefficient ** (attempt - 1);
   return Math.min(Math.round(planned * share), policy.windowMs);
@@ -83,7 +83,7 @@ interface FailedAttemptTimes {
   readonly windowEndsAt: number;
   /** The receiver's `Retry-After`, in milliseconds from now. */
   readonly retryAfterMs: number | null;
-  /** How late the attempts so far began because of outages, in milliseconds: all of them together. */
+  /** How late the attempts so far began because of outages, in milliseconds: the sum of all. */
   readonly lateInAllMs: number;
 }
 
@@ -92,7 +92,7 @@ interface FailedAttemptTimes {
  * past the window. Time lost to outages is taken from the waits, not from the number of attempts: the waits shrink
  * in proportion to the rest of the window, but never below the policy's first wait.
  * @returns `at`: in milliseconds since 1970; null if none follows. `internal`: internal outages left no room in the
- * window; the receiver is not to blame for fewer attempts
+ * window; the receiver is not to blame for the missing attempts
  */
 export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes) {
   const { deliveryId, number, now, windowEndsAt, retryAfterMs, lateInAllMs } = failed;
@@ -116,7 +116,7 @@ export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes) {
 /**
  * The sum of those of a delivery's waits from this attempt on that fit into a time, in milliseconds; 0 if the first
  * one does not fit.
- * @param deliveryId null: of the waits as planned
+ * @param deliveryId null for the waits as planned
  */
 export function waitsWithinWindow(
   policy: RetryPolicy,

@@ -5,7 +5,7 @@ import { changedNames } from './unchanged.ts';
 type Transitions<Status extends string> = Readonly<Record<Status, readonly Status[]>>;
 
 /**
- * Staying in a state is no transition.
+ * Staying in a state is not a transition.
  * @param noun the thing that changes its state, such as "order"
  * @throws Problem 409 that names the possible transitions
  */

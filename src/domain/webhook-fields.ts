@@ -11,7 +11,7 @@ const MAX_DESCRIPTION_LENGTH = 1000;
 
 export const webhookMethods = ['POST', 'GET'] as const;
 
-/** Many times the number of types, since repeats are harmless. Too high: a useless list costs time. */
+/** Many times the number of types, since repetitions are harmless. Too high: a useless list costs time. */
 const MAX_TYPES_SENT = 100;
 
 /** The order of the deliveries of one record (docs/interface.md, D16). */

@@ -6,7 +6,7 @@ export interface BudgetLimits {
   readonly requests: number;
   /** Requests of one e-shop that use the database at the same time. */
   readonly connections: number;
-  /** Of all e-shops together: the pool keeps some connections for everything else. */
+  /** The same for all e-shops together: the pool keeps some connections for everything else. */
   readonly allConnections: number;
   /** Bytes of bodies, received, sent and delivered, of one e-shop per second, on average over ten seconds. */
   readonly bytesPerSecond: number;
@@ -15,11 +15,11 @@ export interface BudgetLimits {
 export interface Allowance {
   /** Counts bytes received or sent. An e-shop that has spent too many is refused at its next request. */
   spend(bytes: number): void;
-  /** Counts milliseconds for which a request blocked the process, as bytes; a few are free. */
+  /** Charges the milliseconds for which a request blocked the process, as bytes; a few are free. */
   held(ms: number): void;
   /**
-   * Call before each small piece of long work: undefined while it may go on, else a promise of the e-shop's next
-   * slice.
+   * Call before each small piece of long work. Returns undefined while it may go on, else a promise of the e-shop's
+   * next slice.
    */
   slice(): Promise<void> | undefined;
   /** Resolves once the e-shop's bytes are within its budget and it has read enough of its responses. */
@@ -34,7 +34,7 @@ export interface Allowance {
 
 /**
  * Does work that takes longer for a larger body or record, and charges the time to the e-shop's budget.
- * @param allowance none without a budget
+ * @param allowance absent if there is no budget
  */
 export function chargeTime<T>(allowance: Allowance | undefined, work: () => T): T {
   const began = performance.now();

@@ -23,12 +23,12 @@ const WINDOW_SECONDS = 10;
 
 /**
  * Milliseconds per second: an e-shop that blocks the process for longer uses up all its bytes. Too low: large orders
- * are refused. Too high: its neighbors wait (docs/measurements.md, bodies of unknown fields).
+ * are refused. Too high: other e-shops wait (docs/measurements.md, bodies of unknown fields).
  */
 const HELD_MS_PER_SECOND = 250;
 /**
- * The time that an ordinary request blocks at once: not counted. Too low: small requests pay. Too high: many block
- * for free.
+ * Milliseconds for which any request may block the process for free. Too low: small requests are charged. Too high:
+ * many together block it for free.
  */
 const FREE_HELD_MS = 5;
 
@@ -89,7 +89,7 @@ export function createBudget(limits: BudgetLimits) {
   const isUnread = (eshopId: number) => unread.of(eshopId) > maxUnread;
   const unreadMessage = `The e-shop has more than ${Math.floor(maxUnread / 1024 / 1024)} MiB of responses that it has not read.`;
 
-  /** The bytes that the e-shop has left, and in how many milliseconds it has all of them again. */
+  /** The bytes that the e-shop has left, and after how many milliseconds it has its full budget again. */
   async function bytesLeft(eshopId: number): Promise<{ left: number; resetMs: number }> {
     const spent = await bytes.get(String(eshopId));
     return { left: points - (spent?.consumedPoints ?? 0), resetMs: spent?.msBeforeNext ?? 0 };
@@ -161,14 +161,14 @@ export function createBudget(limits: BudgetLimits) {
     /** Waits for the e-shop's turn once the body has arrived, so that a slow sender occupies no connection. */
     inTurn: (c: Context<ApiEnv>, next: Next) =>
       turns.run(c.get('session').eshopId, async () => {
-        // Many requests may have been admitted before the first response, and before the first of their bodies was
-        // checked. Its own bytes have been counted: they refuse the next one.
+        // Many requests may have been admitted before the first of them was counted, so this checks again. The
+        // request's own bytes are left out here: they count against the next one.
         const { left, resetMs } = await bytesLeft(c.get('session').eshopId);
         if (left + (c.get('body')?.byteLength ?? 0) <= 0) throw tooManyRequests(tooMuch, resetMs);
         if (isUnread(c.get('session').eshopId)) throw tooManyRequests(unreadMessage, RETRY_AFTER_MS);
         await next();
       }),
-    /** The same for a part of a request. */
+    /** Waits for the e-shop's turn for a part of a request. */
     turn: turns.run,
   };
 }

@@ -10,19 +10,19 @@ const RETRY_AFTER_MS = 1_000;
  * up, and their work is wasted.
  */
 const QUEUE_TIMEOUT_MS = 10_000;
-/** Waiting work takes memory: the maximum per key and in all; any more is refused at once. */
+/** The maximum of waiting work, per key and in all: it takes memory, so any more is refused at once. */
 const MAX_QUEUED_PER_KEY = 100;
 const MAX_QUEUED = 1_000;
 
 /**
  * @param message the error message after waiting too long
- * @param timeoutMs how long to wait for one
+ * @param timeoutMs how long to wait for a place
  */
 export function createPlaces(limits: TurnLimits, message: string, timeoutMs = QUEUE_TIMEOUT_MS) {
   const turns = createTurns(limits);
   const waiting = createCounts<TurnKey>();
   return {
-    /** @throws Problem 429 if there was none in time, or too much is waiting already */
+    /** @throws Problem 429 if no place was free in time, or too much is waiting already */
     run: <T>(key: TurnKey, work: () => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         const refuse = () => reject(tooManyRequests(message, RETRY_AFTER_MS));
@@ -34,7 +34,7 @@ export function createPlaces(limits: TurnLimits, message: string, timeoutMs = QU
           refuse();
         }, timeoutMs);
         void turns.run(key, async () => {
-          // Work refused as late also counts as waiting until here: only its turn takes it out of the queue.
+          // Work refused for waiting too long is still counted until here: only its turn takes it out of the queue.
           waiting.change(key, -1);
           clearTimeout(patience);
           if (!timedOut) await work().then(resolve, reject);

@@ -123,7 +123,7 @@ export function deliveryOperationRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void 
       if (redelivery.kind === 'forgotten') {
         throw conflict(`The event of delivery ${id} is no longer kept; there is nothing left to send.`);
       }
-      // There is none if its webhook was deleted just now.
+      // It is missing if its webhook has just been deleted.
       const found = orNotFound('delivery', id, await findDelivery(connection, eshopId, redelivery.id));
       return ok(c, 'Delivery created.', fullRecordOf(found));
     },

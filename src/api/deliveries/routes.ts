@@ -33,7 +33,7 @@ import {
 
 const statusQuery = { lastStatus: v.optional(statusFilter), attempts: v.optional(attemptsFilter) };
 
-/** @throws Problem 400 if `attempts` stands alone */
+/** @throws Problem 400 if `attempts` comes without `lastStatus` */
 function statusOf(query: Parameters<typeof statusFilterOf>[0]) {
   if (query.lastStatus === undefined && query.attempts !== undefined)
     throw invalid([{ path: 'attempts', message: 'only together with lastStatus' }]);

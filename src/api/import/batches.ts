@@ -50,7 +50,7 @@ export function createBatches(
 ): (line: BatchLine) => Promise<Applied> {
   const waiting: Waiting[] = [];
   let writing = false;
-  /** This many of the next lines are written alone: the database has refused one of them. */
+  /** How many of the next lines are written alone, because the database has refused one of them. */
   let alone = 0;
   /** The lines of the next transaction: more after one that took all of its lines, fewer after one that did not. */
   let lineLimit = FIRST_LINES;

@@ -24,7 +24,7 @@ export interface Applied {
   readonly repeated?: boolean;
 }
 
-/** Reads for many lines of a kind at once, which otherwise would each read on their own. */
+/** Reads for many lines of a kind at once, so that each line need not read on its own. */
 interface Reads {
   /** Kinds are locked in the order of their names. */
   readonly name: string;
@@ -40,10 +40,10 @@ export interface Prepared {
   readonly reads: Reads;
   /** The record, or the product, that it changes. */
   readonly id: string;
-  /** True if it may find any product short, or make it so. */
+  /** True if it may run into a shortage of a product, or cause one. */
   readonly movesStock: boolean;
   /**
-   * Stages it.
+   * Stages the change.
    * @returns its result, to be called once the unit of work is written
    */
   apply(work: UnitOfWork): Promise<() => Applied>;

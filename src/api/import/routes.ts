@@ -76,10 +76,10 @@ function applyLines(
   );
 }
 
-/** The least that a chunk of the body counts, in bytes: a small one is as much work as a larger one. */
+/** The least that is charged for a chunk of the body, in bytes: a small one is as much work as a larger one. */
 const CHUNK_BYTES = 1024;
 
-/** Counts received bytes, and lets no more in while the e-shop's are used up. */
+/** Counts received bytes, and lets no more in while the e-shop's budget is used up. */
 function metered(allowance: Allowance | undefined): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     async transform(chunk, controller) {

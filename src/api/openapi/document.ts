@@ -11,7 +11,7 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, DocumentedSchema>> };
 }
 
-/** A schema without booleans in the place of schemas, which the document has nowhere. */
+/** A schema in which no boolean stands for a schema: the document contains none. */
 export interface DocumentedSchema
   extends Omit<JsonSchema, 'properties' | 'items' | 'allOf' | 'anyOf' | 'oneOf'> {
   readonly properties?: Readonly<Record<string, DocumentedSchema>>;

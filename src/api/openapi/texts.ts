@@ -49,7 +49,7 @@ Creating a record fires \`CREATE_X\`. Changing any writable field except the sta
 
 An event creates one delivery for each webhook of its type that is active when the event is committed.`;
 
-/** @param policy the one in force here */
+/** @param policy the retry policy in force here */
 export function receiving(policy: RetryPolicy): string {
   const hours = inUnits(policy.windowMs / 3_600_000);
   const seconds = inUnits(policy.attemptTimeoutMs / 1_000);

@@ -19,7 +19,7 @@ function header(name: string, description: string, schema: object = { type: 'str
   return { name, in: 'header', required: true, description, schema };
 }
 
-/** Only updates have it. */
+/** The header that names the changed fields; only updates have it. */
 function changedHeader(type: EventType) {
   const example = sampleChangesOf(type);
   if (example === null) return [];
@@ -102,7 +102,7 @@ function operationId(type: EventType, method: 'Post' | 'Get'): string {
   return `on${type.toLowerCase().split('_').map(capital).join('')}${method}`;
 }
 
-/** @param policy the one in force here */
+/** @param policy the retry policy in force here */
 export function describeWebhooks(policy: RetryPolicy) {
   const components: Record<string, object> = {};
   const webhooks: Record<string, object> = {};

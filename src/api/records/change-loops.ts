@@ -18,7 +18,7 @@ export function createChangeLoops({
   onChangeLoop,
   now = () => performance.now(),
 }: Pick<ApiDeps, 'log' | 'onChangeLoop'> & { readonly now?: () => number }) {
-  /** The least recently changed first. */
+  /** The least recently changed record comes first. */
   const records = new Map<string, { readonly since: number; changes: number }>();
   const leftOut = onceAMinute(now);
 

@@ -27,7 +27,7 @@ export interface Operation<Rec> extends Action {
     /** The body as validated, its fields in the order of the schema. */
     readonly input: object;
     readonly change: Change<Rec>;
-    /** True if it may find any product short, or make it so. */
+    /** True if it may run into a shortage of a product, or cause one. */
     readonly movesStock: boolean;
   };
 }

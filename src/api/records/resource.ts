@@ -30,7 +30,7 @@ export interface Resource<Rec extends object> extends ListedResource, Edits<Rec,
   readonly mapping: EntityMapping<Rec>;
   readonly inputSchema: v.GenericSchema<unknown, object>;
   readonly creates: 'Create' | 'Announce';
-  /** For the description of the creation alone. */
+  /** Added to the description of the creation only. */
   readonly onCreation?: string;
   /** The fields that can no longer be changed later, and when; with `tooLate`, the text for the 409. */
   readonly late?: string;
@@ -72,7 +72,7 @@ export function resourceRoutes<Rec extends object>(
   const insert = createInserter(deps.sql);
   recordReads(app, deps, 'v21', resource);
 
-  /** Writes with the context of the rules. */
+  /** Writes with the context that the rules need. */
   const writing = <T>(
     { sql, eshopId, clock }: { readonly sql: Database; readonly eshopId: number; readonly clock: Clock },
     body: unknown,
@@ -85,7 +85,7 @@ export function resourceRoutes<Rec extends object>(
   };
   const rendered = (c: Context<ApiEnv>, record: Rec, withPackingLists = false) =>
     chargeTime(c.get('allowance'), () => renderValue(record, { version: 'v21', withPackingLists }));
-  /** Changes a record, and answers with it; with `message`, unless nothing was changed. */
+  /** Changes a record and answers with it, with `message` unless nothing was changed. */
   const change = async (
     c: Context<ApiEnv>,
     id: string,

@@ -1,5 +1,5 @@
 /**
- * Requests to a webhook's receiver that are no deliveries: a test with a sample, answered with the response
+ * Requests to a webhook's receiver that are not deliveries: a test with a sample, answered with the response
  * (docs/interface.md, W13), and an examination with the results as a table (W17).
  */
 import type { Hono } from 'hono';
@@ -24,7 +24,7 @@ export const RECEIVER_TEST_PATHS = ['/v21/webhooks/:id/test', '/v21/webhooks/:id
 const TESTS_AT_ONCE = { total: 50, perKey: 8 };
 /** Examinations under way at once. */
 const EXAMINATIONS_AT_ONCE = { total: 20, perKey: 4 };
-/** With the time of an examination, within the promised two minutes. */
+/** Added to the time of an examination, it stays within the promised two minutes. */
 const QUEUE_TIMEOUT_MS = 15_000;
 
 /** @param turn of the budget: for database access */

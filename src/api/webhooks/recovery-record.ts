@@ -27,7 +27,7 @@ export const recoverInput = v.pipe(
           'The outcome of an event at this webhook, by its latest delivery there. `missed`: it has none, because the webhook was inactive or did not exist when ' +
             'the event of its type happened. An event that was eventually delivered, or is still being delivered, is never recovered. Default: `failed`, `expired` and `missed`, since the creation of the webhook.',
         ),
-        // Each once, in one order: the same request is the same recovery.
+        // Without repetitions and in a fixed order, so that equal requests mean the same recovery.
         v.transform((names) => recoverable.filter((name) => names.includes(name))),
       ),
     ),

@@ -4,7 +4,7 @@
  * Units lie in one of three places, `available`, `reserved` or `onHold`, and none of them is ever below zero:
  * - a hold or release moves units between `available` and `onHold`: `onHold` is the sum of the holds less the
  *   releases;
- * - a reservation moves units between `available` and `reserved` and is no movement;
+ * - a reservation moves units between `available` and `reserved` and is not a movement;
  * - every other movement brings or takes units: `available + reserved + onHold` is the sum of their counts.
  *
  * `awaiting` is separate: units announced, not yet here.
@@ -51,7 +51,7 @@ const effects: Readonly<Record<StockMovementType, 'bringOrTake' | 'hold' | 'rele
 export const isHoldOrRelease = (type: StockMovementType): boolean => effects[type] !== 'bringOrTake';
 
 /**
- * The change of each place by a movement.
+ * How a movement changes each place.
  * @param count signed; positive for a hold or release
  * @param from where the units come from; movements of the order itself take reserved units
  */
@@ -70,7 +70,7 @@ export function changeOf(
   }
 }
 
-/** The problem of a stock; null if none. */
+/** Why a stock is not possible; null if it is. */
 export function shortage(stock: Stock): 'available' | 'onHold' | 'tooMuch' | null {
   const { available, reserved, onHold, awaiting } = stock;
   if (compareDecimals(available, '0') < 0) return 'available';
