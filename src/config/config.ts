@@ -22,7 +22,7 @@ export interface Config {
 /** Time beyond an attempt's time-out, to record the last attempts and answer the last requests, in milliseconds. */
 const GRACE_SLACK_MS = 25_000;
 
-/** Allowed on an unconfigured start that says nothing about it, to try a receiver on the same machine. */
+/** Allowed by default on an unconfigured start, to try a receiver on the same machine. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
 /** The confidential variables that are set: name → value as written. */
@@ -42,7 +42,7 @@ export function readSettings(env: Environment): Settings {
   const result = v.safeParse(variables, written, { abortEarly: true });
   if (!result.success) {
     const [issue] = result.issues;
-    // Without the index, if one of several values is wrong.
+    // The name without an index, if one of several values is wrong.
     const name = v.getDotPath(issue)?.split('.')[0] ?? '';
     const file = `${name}_FILE`;
     const isFromFile = CONFIDENTIAL.includes(name) && written[file] !== undefined;
@@ -68,7 +68,7 @@ export function retryPolicyOf(settings: Settings): RetryPolicy {
   };
 }
 
-/** What variables say against each other, each in a sentence. */
+/** The contradictions between variables, each as a sentence. */
 function* contradictions(settings: Settings): Generator<string, void> {
   const { DATABASE_URL, SECRET_KEY, ROLE } = settings;
   if (DATABASE_URL !== undefined && SECRET_KEY === undefined)

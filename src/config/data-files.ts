@@ -18,7 +18,7 @@ async function read<T>(
   try {
     return parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (error) {
-    // A parser quotes its input, line breaks included.
+    // The parser quotes its input, line breaks included.
     const reason = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
     throw new UserError(`${variable} must name a file that can be used, not "${path}": ${reason}.`);
   }
@@ -29,7 +29,7 @@ export async function loadDataFiles(settings: FileSettings) {
   return {
     /** In the form of `data` of `GET /v2/shipper-service-codes`; replaces the program's catalogue. */
     shipperCatalogue: await read(settings, 'SHIPPER_SERVICES_FILE', shippedCatalogue, parseShipperCatalogue),
-    /** The program's and those of the file. */
+    /** The program's marketplaces and those of the file. */
     marketplaces: await read(settings, 'MARKETPLACES_FILE', shippedMarketplaces, extendMarketplaces),
   };
 }

@@ -1,4 +1,4 @@
-/** Confidential variables from files, as Docker and Kubernetes mount them: in no list of variables or processes. */
+/** Confidential variables from files, as Docker and Kubernetes mount them: no list of variables shows these. */
 import { readFileSync, statSync } from 'node:fs';
 import { UserError } from '../lib/user-error.ts';
 
@@ -19,7 +19,7 @@ const FROM_FILES = CONFIDENTIAL.filter((name) => name !== 'OTEL_EXPORTER_OTLP_HE
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The variables, where `SECRET_KEY_FILE` names a file with the value of `SECRET_KEY`, and so for the others.
+ * The variables, where `SECRET_KEY_FILE` names a file with the value of `SECRET_KEY`, and so on for the others.
  * @throws UserError with one sentence naming the variable, if both are set or the file cannot be read
  */
 export function withSecretFiles(env: Environment): Environment {
@@ -38,7 +38,7 @@ function contentsOf(variable: string, path: string): string {
   const refused = (why: string) =>
     new UserError(`${variable} must name a file that can be read (${why}): it holds a path, not the value.`);
   try {
-    // Reading a pipe or a device would not end.
+    // Reading a pipe or a device might never end.
     if (!statSync(path).isFile()) throw refused('not a file');
     return readFileSync(path, 'utf8').trim();
   } catch (error) {

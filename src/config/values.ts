@@ -13,7 +13,7 @@ function decodable(text: string): boolean {
 }
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 } as const;
-/** The longest timer of Node.js, in milliseconds. */
+/** The longest timer that Node.js supports, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function milliseconds(text: string): number {
@@ -94,7 +94,7 @@ export const hostAndPort = v.pipe(
 );
 const cidr = v.pipe(
   v.string(),
-  // The library alone also takes `10/8`.
+  // On its own the library also accepts `10/8`.
   v.check(
     (text) => isIP(text.replace(/\/.*$/, '')) !== 0 && ipaddr.isValidCIDR(text),
     'must be address ranges such as 10.0.0.0/8, separated by commas',

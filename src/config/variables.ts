@@ -101,7 +101,7 @@ export const variables = v.object({
 
 export type Settings = v.InferOutput<typeof variables>;
 
-/** What each means, for the documentation. */
+/** The meaning of each variable, for the documentation. */
 export const meanings: Readonly<Record<string, string>> = {
   ROLE: 'what this process does: `api`, `worker` (relay and worker) or `all`',
   PORT: 'port of the API; 0 takes a free one',

@@ -38,7 +38,7 @@ export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>
 const ownName = () => `.lock.${randomBytes(8).toString('hex')}`;
 
 /**
- * Links a complete file or socket into its place, which holds at most one, so that readers never see a part of it.
+ * Links a complete file or socket into its place, which holds at most one, so that no reader sees an incomplete one.
  * First moves away what a dead process has left, and checks it again under the temporary name: since the first
  * check, another process may have replaced it.
  * @param refuse throws if the process of the file or socket at this path is alive
@@ -63,7 +63,7 @@ const SOCKET = 'lock.socket';
 
 /**
  * Listens on a socket in the folder: in another container a process has another id or none, but a socket answers
- * every process of the machine. Only on Linux, where containers run; nothing where the file system has no sockets.
+ * every process of the machine. Only on Linux, where containers run, and if the file system supports sockets.
  * @throws UserError while another process listens there
  * @returns a function that ends it
  */

@@ -44,7 +44,7 @@ export async function openDataDir(directory: string): Promise<DataDir> {
 
 /**
  * Opens the folder for reading; it may not exist, and is not created.
- * @param trustsAll whether any user's files are read; default: if we are root, as the instance may be another user's
+ * @param trustsAll whether to read any user's files; default: if we are root, as the instance may be another user's
  */
 export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 0) {
   const path = resolve(directory);
@@ -61,7 +61,7 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
     },
     /**
      * @returns undefined if there is no such file
-     * @throws UserError if it cannot be read, or is another user's, who may have planted it
+     * @throws UserError if it cannot be read, or belongs to another user, who may have planted it
      */
     async read(name: string): Promise<string | undefined> {
       const unreadable = ({ message }: Error): never => {
@@ -73,7 +73,7 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
       });
       if (file === undefined) return undefined;
       try {
-        // The owner of the opened file, not of another file that has its name by now.
+        // This is the owner of the opened file, not of another file that may have its name by now.
         if (!trustsAll) requireOwner(join(path, name), await file.stat());
         return await file.readFile('utf8').catch(unreadable);
       } finally {

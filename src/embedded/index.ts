@@ -1,5 +1,5 @@
 /**
- * The parts that are started here because none are configured.
+ * The parts that are started here because they are not configured.
  *
  * Module embedded, which imports config, db, lib, temporal. Begin: this file, in the order of a start. It prepares
  * the folder (`data-dir.ts`, `own-files.ts`, `data-dir-lock.ts`), finds the programs (`temporal-binary.ts`,
@@ -24,7 +24,7 @@ export type EmbeddedStack = Awaited<ReturnType<typeof startEmbedded>>;
 const USUAL_PORT = 7233;
 const USUAL_UI_PORT = 8233;
 
-/** Starts Temporal on the ports of an earlier start, if they are free; first stops a server left from that start. */
+/** Starts Temporal on the ports of an earlier start, if they are free; first stops a server left from it. */
 async function startTemporalIn(
   dataDir: DataDir,
   program: Promise<string>,
@@ -58,9 +58,9 @@ async function startTemporalIn(
  * Starts the parts that are not configured.
  * @param say receives lines about slow steps
  * @param shutdown receives the steps that stop each part
- * @param check called before any part is started, but after the folder was locked: there a second start fails
+ * @param check called before any part is started, but after the folder is locked: a second start fails at the lock
  * @param whileStarting a part of the program's own start, called while Temporal starts; may be called again
- * @returns the stack as the program sees it: configured parts by their addresses, the others started here
+ * @returns the stack as the program sees it: the addresses of configured parts, and the parts started here
  * @throws UserError with one sentence if the folder is in use, or cannot be used
  */
 export async function startEmbedded(
@@ -77,9 +77,9 @@ export async function startEmbedded(
     await shutdown.add(await lockDataDir(dataDir), true);
   }
   await check();
-  // A missing Postgres is reported first: the search for Temporal may fail, too, for a reason of its own.
+  // A missing Postgres is reported first: the search for Temporal may fail for a reason of its own.
   if (settings.DATABASE_URL === undefined) postgresEntry();
-  // Searched first: if it has to be downloaded, that takes longer than all the rest.
+  // The search begins first: if Temporal has to be downloaded, that takes longer than all the rest.
   // An aborted search cleans up before this process ends.
   const temporalProgram = needsTemporal
     ? shutdown.starting(findTemporal({ report: say, signal: shutdown.signal }), async () => {}, true)
@@ -94,7 +94,7 @@ export async function startEmbedded(
     const starting = startTemporalIn(dataDir, program, { signal: shutdown.signal, whileStarting }, say);
     return await shutdown.starting(starting, ({ stop }) => stop(), true);
   }
-  // Side by side: neither needs the other. They are stopped in reverse, Temporal first.
+  // They start side by side, as neither needs the other, and stop in reverse, Temporal first.
   const [url, temporal] = await Promise.all([
     settings.DATABASE_URL ?? startDatabase(),
     temporalProgram === undefined ? undefined : startWorkflows(temporalProgram),
@@ -111,7 +111,7 @@ export async function startEmbedded(
     /** Writes the instance's addresses for the `waybill` command. */
     async announce(apiUrl: string | null, metricsUrls: readonly string[]): Promise<void> {
       // A worker next to an API keeps the entries of the API.
-      // With configured servers the folder may belong to anybody: only this file is read there, and replaced.
+      // With configured servers anybody may own the folder: only this file is read and replaced there.
       const stored = await dataDir.readInstance().catch((): Instance => ({}));
       await dataDir.writeInstance({
         databaseUrl: url,

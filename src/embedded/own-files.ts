@@ -44,12 +44,12 @@ const isInstanceFile = (name: string) =>
 const OTHERS_WRITE = 0o022;
 /** Folders of the instance whose files a server reads: settings in them can name programs to run. */
 const OF_SERVERS: readonly string[] = ['postgres', 'temporal'];
-/** The folders of a server's user, if it is not this process's; from the second nothing is ever read. */
+/** The folders of a server's user, if that is not ours; nothing is ever read from the second. */
 const SERVER_USER_DIRS: readonly string[] = ['postgres', 'postgres-new'];
 /** The owner and mode of a file or folder. */
 type Owned = Pick<Stats, 'uid' | 'mode'>;
 
-/** Whether we trust the files of this user: our own and root's. */
+/** Whether we trust the files of this user: only our own and root's. */
 const isTrusted = (uid: number, me: number) => uid === me || uid === 0;
 
 function untrusted(path: string, { uid, mode }: Owned, me: number): UserError {
@@ -71,8 +71,8 @@ export function requireOwner(path: string, stats: Owned, me = process.getuid?.()
 }
 
 /**
- * Before servers start in `DATA_DIR`: the folder and all that is read in it belong to us or to root, and nobody
- * else may write to them. A folder that contains only the instance is closed to writes by others.
+ * Checks before servers start in `DATA_DIR` that the folder and all that is read in it belong to us or to root, and
+ * that nobody else may write to them. If the folder contains only the instance, others lose the right to write.
  * @param path exists
  * @param serverUser the user of a server's own folders, if it is not us
  * @param close changes the mode of the folder
@@ -99,7 +99,7 @@ export async function requireOwnFolder(
     const file = join(path, name);
     const inside = OF_SERVERS.includes(name) ? await readdir(file).catch(() => []) : [];
     for (const each of [file, ...inside.map((entry) => join(file, entry))]) {
-      // A file that has disappeared since was temporary.
+      // A file that has since disappeared was temporary.
       const stats = [await lstat(each).catch(() => null), await stat(each).catch(() => null)];
       for (const owned of stats.filter((one) => one !== null))
         if (!(SERVER_USER_DIRS.includes(name) && owned.uid === serverUser)) requireOwner(each, owned, me);
@@ -110,7 +110,7 @@ export async function requireOwnFolder(
 }
 
 /**
- * Lets only its owner into the folder. A folder that also contains other files keeps its mode: it may
+ * Closes the folder to all but its owner. A folder that also contains other files keeps its mode: it may
  * be shared, and confidential files in it have modes of their own.
  * @param serverUser owns folders inside: its group may enter, but not list the folder
  */

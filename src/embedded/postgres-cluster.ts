@@ -23,7 +23,7 @@ export async function makeLinks(folder: string): Promise<void> {
   const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8');
   for (const { source, target } of v.parse(linksSchema, list)) {
     const path = join(folder, target);
-    // Check first: the folder may be read-only.
+    // Check first, as the folder may be read-only.
     if ((await lstat(path).catch(() => null)) !== null) continue;
     await symlink(relative(dirname(target), source), path).catch((error: NodeJS.ErrnoException) => {
       // Another start has just made it.
@@ -48,7 +48,7 @@ export function postgresEntry(): string {
 }
 
 /**
- * The programs that the package for this platform brings, ready to run.
+ * The programs in the package for this platform, ready to run.
  * @throws UserError if the package is not installed, or cannot be made ready
  */
 export async function postgresPrograms(): Promise<Programs> {
@@ -64,7 +64,7 @@ export async function serverUser(): Promise<User | undefined> {
   return { uid: await id('-u'), gid: await id('-g') };
 }
 
-/** The same, created if it is missing. */
+/** The same user, created if it is missing. */
 export async function ensureServerUser(): Promise<User | undefined> {
   const found = await serverUser().catch(() => null);
   if (found !== null) return found;
@@ -76,7 +76,7 @@ export async function ensureServerUser(): Promise<User | undefined> {
 /** Sets the executable bit, which some package managers lose. */
 async function makeExecutable(path: string): Promise<void> {
   const { mode } = await stat(path);
-  // Only if needed: the folder may be read-only.
+  // Only if needed, as the folder may be read-only.
   if ((mode & EXECUTABLE) !== EXECUTABLE) await chmod(path, mode | EXECUTABLE);
 }
 
@@ -120,7 +120,7 @@ export async function createCluster(
     );
   } catch (error) {
     const stderr = error instanceof ProgramError ? error.stderr : '';
-    // The cause and the hint: the last line only says which files it removes.
+    // Take the cause and the hint: the last line only says which files it removes.
     const causes = stderr.matchAll(/(?:error|FATAL|PANIC|HINT): +(.*[^.\n])/g);
     const reason = [...causes].map(([, cause]) => cause).join('; ') || stderr.trim() || String(error);
     throw new UserError(`The embedded Postgres could not be set up in ${directory}: ${reason}.`);

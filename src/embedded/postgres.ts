@@ -1,4 +1,4 @@
-/** The embedded Postgres of an unconfigured start. */
+/** The embedded Postgres, for a start without a configured database. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chown, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
@@ -22,17 +22,17 @@ interface PostgresOptions extends Pick<ServiceOptions, 'env' | 'restarts' | 'sig
 const SETTINGS = ['-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.0.0.1'];
 
 /**
- * SIGINT: Postgres ends its sessions, and then itself. SIGQUIT: it leaves the log to be recovered from. A server that
- * hangs or is stopped (SIGSTOP) obeys SIGKILL alone.
+ * SIGINT: Postgres ends its sessions, and then itself. SIGQUIT: it exits at once, and the next start recovers from
+ * the log. Only SIGKILL ends a server that hangs or is stopped (SIGSTOP).
  */
 const STOP_SIGNALS: StopSignals = ['SIGINT', 'SIGQUIT', 'SIGKILL'];
 const STOP_TIMEOUT_MS = 20_000;
-/** After a crash it first recovers from its log. Too low: a long recovery is cut off and begins again. */
+/** After a crash Postgres first recovers from its log. Too low: a long recovery is cut off and begins again. */
 const READY_TIMEOUT_MS = 600_000;
 
 /**
- * How often a folder in which a program still writes is removed again. Too low: a start right after an interrupted
- * one fails. Too high: a folder that cannot be removed is reported later.
+ * How many times to try to remove a folder in which a program still writes. Too low: a start right after an
+ * interrupted one fails. Too high: a folder that cannot be removed is reported later.
  */
 const REMOVAL_TRIES = 5;
 
@@ -49,7 +49,7 @@ async function requireAccess(path: string, user: User, wayOut: string): Promise<
 }
 
 /**
- * Makes sure that the server's user can reach its programs and its folder, and that no other user can do so.
+ * Makes sure that the server's user can reach its programs and its folder, and that no other user can.
  * @returns that user; undefined if it is our own
  */
 async function grantServerAccess({ postgres }: Programs, dataDir: DataDir): Promise<User | undefined> {
@@ -86,7 +86,7 @@ async function requireEmpty(directory: string): Promise<void> {
     throw new UserError(`${directory} contains files, but no Postgres cluster: move it away, or restore it.`);
 }
 
-/** The port of an earlier start if it is free, else another, which is noted for the next start. */
+/** The port of an earlier start if it is free, else another, which is recorded for the next start. */
 async function choosePort(dataDir: DataDir): Promise<number> {
   const stored = Number(await dataDir.read('postgres-port'));
   const port = await freePort(Number.isInteger(stored) ? stored : 0);
@@ -124,7 +124,7 @@ async function makeCluster(
       `The new cluster cannot be moved to ${directory}, which must be no link: ${reasonOf(error)}.`,
     );
   }
-  // The new cluster is in its place: what stays here is removed before the next one is made.
+  // The new cluster is in its place: anything left here is removed before the next one is made.
   await rm(stagingDir, { recursive: true, force: true, maxRetries: REMOVAL_TRIES }).catch(() => {});
 }
 
@@ -133,7 +133,7 @@ async function makeCluster(
  * process left running is stopped first.
  * @param say receives lines about slow steps, and about a server that died
  * @param superuser whether a new cluster's only role, `waybill`, is a superuser, as harnesses need it
- * @throws UserError if the folder cannot be used by the server's user, or has other files; or with its last output
+ * @throws UserError if the server's user cannot use the folder, or it has other files; or with its last output
  */
 export async function startPostgres(
   dataDir: DataDir,

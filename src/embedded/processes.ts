@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runProgram } from './run-program.ts';
 
-/** True while the system lists a process of this id, even a zombie. */
+/** True while the system lists a process with this id, even a zombie. */
 export function isListed(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -13,7 +13,7 @@ export function isListed(pid: number): boolean {
   }
 }
 
-/** True while a process of this id lives and is not a zombie. */
+/** True while a process with this id lives and is not a zombie. */
 export async function isAlive(pid: number): Promise<boolean> {
   if (!isListed(pid)) return false;
   const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
@@ -33,7 +33,7 @@ export type StopSignals = readonly NodeJS.Signals[];
 /** How long a process may take to end after a forcing signal, in milliseconds. */
 const FORCED_MS = 10_000;
 
-/** Asks a process to end, and forces it after `patienceMs`. @returns whether it is gone; not if stuck on a disk */
+/** Asks a process to end, and forces it after `patienceMs`. @returns whether it is gone; false if stuck on a disk */
 export async function endProcess(
   pid: number,
   patienceMs: number,

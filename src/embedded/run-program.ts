@@ -1,6 +1,6 @@
 /**
- * Runs other programs. None of them gets our variables, or runs in the folder that we were started in; each runs to
- * its end, or is ended with the start that needs it.
+ * Runs other programs. None of them gets our variables, or runs in the folder that we were started in. Each runs to
+ * its end, or is ended if the start that needs it is aborted.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 
 /**
  * The folder that all programs run in; only root can write to it. In the current folder others may have planted
- * files: Python imports from it, and a relative entry of PATH means it.
+ * files: Python imports from it, and relative entries of PATH refer to it.
  */
 export const PROGRAMS_FOLDER = '/';
 
@@ -51,7 +51,7 @@ function signalAll(child: ChildProcess, name: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, name);
   } catch {
-    // All of them have ended.
+    // All of them have already ended.
   }
 }
 
@@ -87,7 +87,7 @@ export async function runProgram(
   process.once('exit', abandon);
   signal?.addEventListener('abort', end, { once: true });
   try {
-    // `close`, not `exit`: only then is the output complete, and no process it started still writes to it.
+    // `close`, not `exit`: only then is the output complete, with no process still writing to it.
     const [[code, killedBy], stdout, stderr] = await Promise.all([
       once(child, 'close'),
       text(child.stdout),

@@ -25,7 +25,7 @@ export interface ServiceOptions {
   readonly env?: () => NodeJS.ProcessEnv;
   /** The user that it runs as; default: ours. */
   readonly user?: User | undefined;
-  /** Its output is appended here (a pipe would break if we are killed); rotated at a start if long. None: dropped. */
+  /** Its output is appended here (a pipe would break if we are killed); rotated at a start if long. Default: none. */
   readonly logFile?: string | undefined;
   /** Holds its process id while it runs. */
   readonly pidFile?: string | undefined;
@@ -50,12 +50,12 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 /** The process ended before it was ready. */
 class ExitedError extends UserError {}
 
-/** Too low: a race for a port fails the start. Too high: a server that cannot start at all is reported later. */
+/** How often to try. Too low: a race for a port fails the start. Too high: a server that cannot start fails later. */
 const STARTS = 3;
 
 /**
- * Starts a server on ports that `start` chooses: one that was free then may be taken when the server binds it. If the
- * server exits, it is started again.
+ * Starts a server on free ports that `start` chooses: another program may take one before the server binds it. If
+ * the server exits, it is started again.
  * @throws Error that the last start throws
  */
 export async function startOnFreePorts<T>(start: () => Promise<T>): Promise<T> {
@@ -73,8 +73,8 @@ const FIRST_RESTART_MS = 250;
 const MAX_RESTART_DELAY_MS = 10_000;
 
 /**
- * Stops a server that an earlier Waybill process left running. After a restart of the machine its id may belong to
- * another process, which is left alone.
+ * Stops a server that an earlier Waybill process left running. After a restart of the machine another process may
+ * have its id; that one is left alone.
  * @param marker text that only its command line has, such as its data folder
  * @param patienceMs how long it may take to end when asked to
  * @returns true if there was one
@@ -84,7 +84,7 @@ export async function stopOrphan(pidFile: string, marker: string, patienceMs: nu
   const text = await readFile(pidFile, 'utf8').catch(() => null);
   if (text === null) return false;
   const pid = Number.parseInt(text, 10);
-  // No number, or 0: from a start that a power cut or a full disk interrupted. Postgres would refuse to start.
+  // Not a number, or 0: a power cut or a full disk interrupted the start. Postgres would refuse to start.
   if (Number.isNaN(pid) || pid === 0) await rm(pidFile);
   if (!(pid > 1) || !(await isAlive(pid))) return false;
   const isOwn = (await commandLine(pid)).includes(marker);
@@ -105,7 +105,7 @@ async function rotateLog(path: string): Promise<void> {
   if (stats !== null && stats.size > MAX_LOG_BYTES) await rename(path, `${path}.1`);
 }
 
-/** Lines of Postgres that say why it ends; others follow them. */
+/** Lines in which Postgres says why it ends; others follow them. */
 const CAUSE = /(?:ERROR|FATAL|PANIC|HINT): /;
 
 /**
@@ -163,7 +163,7 @@ export async function startService(options: ServiceOptions) {
     pid = started;
     if (options.pidFile !== undefined)
       await writeFile(options.pidFile, `${started}\n`).catch(async (error: unknown) => {
-        // The disk is full: no later start would find this process.
+        // The disk is full, so no later start would find this process.
         await end(started);
         throw error;
       });
@@ -197,7 +197,7 @@ export async function startService(options: ServiceOptions) {
         const since = Date.now();
         await life.ended;
         if (stopping.signal.aborted || options.restarts === false) return;
-        // After a long run, the start is not to blame.
+        // After a long run, the start was not the problem.
         if (Date.now() - since > MAX_RESTART_DELAY_MS) backoff.reset();
         life = null;
         onEvent(`${options.name} stopped unexpectedly; restarting it.`);

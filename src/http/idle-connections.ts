@@ -1,6 +1,6 @@
 /**
- * The connections of a server between two requests. They are kept for as long as clients keep theirs, so their
- * number needs a bound, and a server that stops must not wait for them.
+ * The idle connections of a server. They are kept for as long as clients keep theirs, so their number needs a bound,
+ * and a server that stops must not wait for them.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
  * closed, or the new one if all are busy
  */
 export function watchIdle(server: Server, maxConnections = Number.POSITIVE_INFINITY) {
-  /** The one that has been idle for longest comes first. */
+  /** The connection that has been idle for longest comes first. */
   const idle = new Set<Socket>();
   const unanswered = new Map<Socket, Set<ServerResponse>>();
   let open = 0;
@@ -38,10 +38,10 @@ export function watchIdle(server: Server, maxConnections = Number.POSITIVE_INFIN
       if (draining) outgoing.shouldKeepAlive = false;
       outgoing.once('close', () => {
         others.delete(outgoing);
-        // A client that still sends may read the answer only afterwards.
+        // A client that is still sending may read the response only afterwards.
         if (others.size > 0 || socket.destroyed || !incoming.complete) return;
         idle.add(socket);
-        // Its head was sent before the end was known.
+        // The head was sent before the shutdown began, so the client does not know that the connection ends.
         if (draining) server.closeIdleConnections();
       });
     },

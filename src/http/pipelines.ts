@@ -1,6 +1,6 @@
 /**
- * Requests that a client pipelines on one connection. Node would begin all at once, and make their responses before
- * the first is read.
+ * Requests that a client pipelines on one connection. Node would begin them all at once, and make their responses
+ * before the first is read.
  */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -13,7 +13,7 @@ export const MAX_QUEUED_REQUESTS = 1_000;
 export function createPipelines() {
   const pipelines = new WeakMap<Duplex, { inProgress: number; readonly waiting: (() => void)[] }>();
 
-  /** Begins the request of a response at once, or when those before it have made room. */
+  /** Begins the request of a response at once, or once earlier ones have made room. */
   return (socket: Duplex, outgoing: ServerResponse, begin: () => void): void => {
     const pipeline = pipelines.get(socket) ?? { inProgress: 0, waiting: [] };
     pipelines.set(socket, pipeline);

@@ -9,7 +9,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
  */
 export async function atMost<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController();
-  // What has arrived comes first: this process may have been busy with something else.
+  // A result that has arrived comes first: this process may have been busy with something else.
   const timeout = sleep(ms, undefined, { signal: timer.signal, ref: false })
     .then(() => nextTurn(undefined))
     .catch(() => undefined);

@@ -13,7 +13,7 @@ export interface CommandContext {
   readonly print: (line: string, shownOnce?: boolean) => void;
 }
 
-/** The schema of a value; or a function that makes it from the name that its messages need: `--since`, `<id>`. */
+/** The schema of a value, or a function that makes it from the name for its messages: `--since`, `<id>`. */
 type Value<S> = S | ((name: string) => S);
 
 function schemaOf<const S extends v.GenericSchema>(value: Value<S>, as: Option | Argument) {
@@ -42,7 +42,7 @@ export const requiredOption = <const S extends v.GenericSchema>(
   value: Value<S>,
 ) => schemaOf(value, new Option(flags, description).makeOptionMandatory());
 
-/** An argument, such as `<file>`; a list for the rest of them: `[ids...]`. */
+/** An argument, such as `<file>`; `[ids...]` takes all that are left, as a list. */
 export const argument = <const S extends v.GenericSchema>(
   name: string,
   description: string,
@@ -61,7 +61,7 @@ type Options = v.GenericSchema<unknown, object> & { readonly entries: v.ObjectEn
 
 /**
  * Gives a command its options and arguments, and `--json` for programs that read its result.
- * @param work gets them, checked
+ * @param work receives them, checked
  */
 export function runs<const S extends Options>(
   command: Command,

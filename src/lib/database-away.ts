@@ -3,8 +3,8 @@ import postgres from 'postgres';
 import { UserError } from './user-error.ts';
 
 /**
- * Codes of failures that pass, of Postgres, its client library and Node: no connection, a login refused, starting or
- * stopping, read-only, deadlock, time-out, something lacking.
+ * Codes of passing failures, of Postgres, its client library and Node: no connection, a login refused, starting or
+ * stopping, read-only, deadlock, time-out, a resource lacking.
  */
 const TRANSIENT =
   /^(?:08|25006|28|3D|53|57P|40001|40P01|57014|55000|55P03|CONNECT|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH)/;
@@ -12,7 +12,7 @@ const TRANSIENT =
 const REFUSED = /^(?:28|3D|55000|57P)/;
 
 export const DISK_FULL = "The database's disk is full";
-/** By SQLSTATE: what the server lacks. Unlike after a rejection, another statement may succeed. */
+/** By SQLSTATE, the resource that the server lacks. Unlike after a rejection, another statement may succeed. */
 const LACKS: Readonly<Record<string, string>> = {
   '53100': DISK_FULL,
   '53200': 'The database has too little memory',
@@ -42,8 +42,8 @@ export function isAway(error: unknown): boolean {
 }
 
 /**
- * The sentence, if the error says that the database at `DATABASE_URL` cannot be used; any other error is returned
- * as it is.
+ * A message for users if the error says that the database at `DATABASE_URL` cannot be used; any other error is
+ * returned as it is.
  */
 export function databaseProblem(error: unknown): unknown {
   if (!isTransient(error)) return error;

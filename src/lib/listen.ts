@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
  * Listens at an address.
  * @param port 0: any free one
  * @returns the port, and a function that ends the server with all its connections
- * @throws the server's error, such as of a port that is taken
+ * @throws the server's error, for example if the port is taken
  */
 export async function listen(server: Server, port: number, host = '127.0.0.1') {
   server.listen(port, host);

@@ -9,8 +9,8 @@ export function isLocalHost(host: string | undefined): boolean {
 }
 
 /**
- * Whether what listens on this address can be reached from this machine alone.
- * @param address as the socket tells it, IPv4 or IPv6: a host that is configured has many spellings and names
+ * Whether a server that listens on this address can be reached from this machine only.
+ * @param address as the socket reports it, IPv4 or IPv6: a configured host has many spellings and names
  */
 export function isLoopback(address: string): boolean {
   return ipaddr.process(address).range() === 'loopback';

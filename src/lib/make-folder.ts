@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder, and those above it that are missing. Node's own way tries for ever where a file system answers
- * ENOENT although the folder above is there, as /proc does, and says ENOENT of one that is read-only.
+ * Makes a folder, and those above it that are missing. Node's own way never ends if a file system reports ENOENT
+ * although the folder above exists, as /proc does, and it reports ENOENT for a read-only one.
  * @param mode of the folder itself
  * @throws Error with a `code` if it cannot be made, or something else has its name
  */

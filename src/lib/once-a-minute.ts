@@ -1,13 +1,13 @@
 /** Keeps one line a minute per reason: a service that is unavailable is called again and again. */
 
 const MINUTE_MS = 60_000;
-/** The most reasons remembered. */
+/** The maximum number of reasons remembered. */
 const MAX_REASONS = 200;
 
 /**
  * @param now on a clock that does not jump, in milliseconds
- * @returns a function called for each line: how many lines with the same reason were left out before it; null if it
- * is to be left out. Numbers in a reason make no difference.
+ * @returns a function to call for each line: how many lines with the same reason were left out before it; null if it
+ * is to be left out. Reasons that differ only in numbers are the same.
  */
 export function onceAMinute(now = () => performance.now()): (reason: string) => number | null {
   const reports = new Map<string, { at: number; leftOut: number }>();

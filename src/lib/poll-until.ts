@@ -9,7 +9,7 @@ export async function delay(ms: number, signal: AbortSignal): Promise<void> {
 
 interface Polling {
   readonly signal: AbortSignal;
-  /** The time between two readings, in milliseconds. */
+  /** The time between two reads, in milliseconds. */
   readonly everyMs: number;
   /** How long the value may stay the same, in milliseconds. */
   readonly patienceMs: number;

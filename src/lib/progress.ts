@@ -34,14 +34,14 @@ export function progressLines(write: (line: string) => void, intervalMs = LINE_I
 
 /**
  * Shows progress, unless it is to be silent.
- * @param withLines where there is no terminal, too: for commands that a person waits for
+ * @param withLines shows lines where there is no terminal: for commands that a person waits for
  */
 export function createProgress(silent: boolean, { withLines = false } = {}): Progress {
   const { isTTY, columns } = process.stderr;
-  // A terminal may report zero columns, and then no bar ever fits.
+  // A terminal may report zero columns; then no bar ever fits.
   const isSeen = isTTY && columns > 0;
   if (!isSeen && withLines && !silent) return progressLines((line) => process.stderr.write(line));
-  // A raw terminal would keep Ctrl-C from becoming a signal.
+  // On a raw terminal Ctrl-C would not become a signal.
   const spinner = ora({ discardStdin: false, isSilent: !isSeen || silent });
   return {
     show(done, total, text) {

@@ -1,10 +1,10 @@
-/** The most values that are kept. Too low: they are read more often. Too high: more memory. */
+/** The maximum number of values kept. Too low: they are read more often. Too high: more memory. */
 const MAX_KEPT = 1_000;
 
 /**
  * Caches values for a moment, for all callers; a failure is not cached.
  * @param freshMs how long, in milliseconds
- * @param keyOf names the value that these arguments ask for; default: there is one
+ * @param keyOf names the value that the arguments ask for; default: there is only one
  */
 export function remembered<Args extends readonly unknown[], T>(
   freshMs: number,

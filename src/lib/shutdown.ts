@@ -6,7 +6,7 @@ type Stop = () => Promise<unknown>;
 
 export type Shutdown = ReturnType<typeof createShutdown>;
 
-/** Even when the time is up, each part is told to stop and gets this long, in milliseconds. */
+/** Even when the time is up, each part is asked to stop and gets this long, in milliseconds. */
 const MIN_STOP_TIME_MS = 250;
 
 /** @param onProblem called with the parts that did not stop; default: ignored */
@@ -39,7 +39,7 @@ export function createShutdown(onProblem: (text: string) => void = () => {}) {
 
   /**
    * Registers a part that has been started.
-   * @param patient its stop has its own time limit, and it would outlive the process: an embedded server
+   * @param patient for a part whose stop has its own time limit and that would outlive the process, as a server does
    * @throws Error, after stopping it, when a stop was requested in the meantime
    */
   async function add(stop: Stop, patient = false): Promise<void> {
@@ -83,7 +83,7 @@ export function createShutdown(onProblem: (text: string) => void = () => {}) {
   };
 }
 
-/** Whether something has stopped before the time is up, or a moment later. */
+/** Whether something stops before the time is up, or a moment later. */
 function inTime(stopped: Promise<unknown>, timeIsUp: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
@@ -100,7 +100,7 @@ function inTime(stopped: Promise<unknown>, timeIsUp: AbortSignal): Promise<boole
   });
 }
 
-/** Under npm one Ctrl-C arrives twice: from the terminal, and passed on by npm. In milliseconds. */
+/** Under npm one Ctrl-C arrives twice within this time: from the terminal, and passed on by npm. In milliseconds. */
 const SAME_KEYSTROKE_MS = 500;
 
 /**
@@ -151,14 +151,14 @@ export const INTERRUPTED = 130;
 /**
  * Runs `work` with a signal that is aborted by Ctrl-C or the end of the terminal; a second Ctrl-C ends the process
  * at once.
- * @param message of the error then
+ * @param message of the error in that case
  */
 export async function untilInterrupted<T>(
   message: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  // Every request under way follows it.
+  // Every request under way listens to it.
   setMaxListeners(Number.POSITIVE_INFINITY, controller.signal);
   const done = onInterruption((times) => {
     if (times > 1) process.exit(INTERRUPTED);

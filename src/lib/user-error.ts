@@ -4,7 +4,7 @@
  * Module lib, which imports nothing. Begin: each file stands alone.
  */
 
-/** An error that a person can act on: shown as its one sentence, without a stack. Any other keeps its stack. */
+/** An error that a person can act on: shown as one sentence, without a stack. Any other keeps its stack. */
 export class UserError extends Error {
   override readonly name: string = 'UserError';
   readonly exitCode: number;
@@ -15,7 +15,7 @@ export class UserError extends Error {
   }
 }
 
-/** The message of an error, or what else was thrown, as part of a sentence. */
+/** The message of an error, or anything else that was thrown, as part of a sentence. */
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** How an error that ends a program is shown: the sentence of a {@link UserError}, the stack of any other. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import * as v from 'valibot';
 
-// One folder up from the sources, two from the build.
+// The file is two folders up from the sources, three from the build.
 const file = ['../../package.json', '../../../package.json']
   .map((path) => new URL(path, import.meta.url))
   .find((candidate) => existsSync(candidate));

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits, or until the signal is aborted, whichever is first: an abort is no error here, the caller looks at the
- * signal.
+ * Waits for a time, or until the signal is aborted if that is earlier: an abort is not an error here, and the caller
+ * looks at the signal.
  * @param ref whether the wait keeps the process alive; default true
  */
 export async function waitOrStop(
@@ -10,7 +10,7 @@ export async function waitOrStop(
   signal: AbortSignal,
   { ref = true }: { readonly ref?: boolean } = {},
 ): Promise<void> {
-  // Nothing but the abort rejects it.
+  // Only the abort rejects it.
   await sleep(ms, undefined, { signal, ref }).catch(() => {});
 }
 

@@ -1,5 +1,5 @@
 /**
- * Metrics from the database, read on request, seldom enough to cost nothing. One that is unavailable delays no
+ * Metrics from the database, read on request, but seldom enough to cost nothing. An unavailable database delays no
  * response.
  */
 import postgres from 'postgres';
@@ -15,19 +15,19 @@ import { mailFolder } from '../db/settings.ts';
 import { atMost } from '../lib/at-most.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Tests replace these. */
+/** Only tests set these. */
 interface ReadOptions {
   /** How long a reading is used, in milliseconds. */
   readonly cachedMs?: number;
   /** How long a request waits for a new reading before it gets the previous one, in milliseconds. */
   readonly readTimeoutMs?: number;
-  /** An older reading is no longer shown, in milliseconds. */
+  /** The age beyond which a reading is no longer shown, in milliseconds. */
   readonly staleMs?: number;
   readonly deadRows?: VacuumBlockerBounds;
 }
 
 /**
- * Reads them into the metrics. A statement that is late leaves the results of the others as they are.
+ * Reads the database into the metrics. A late statement does not affect the results of the others.
  * @param sql its own connection, whose statements have a short deadline
  * @param isUp whether the database can be used, as for readiness
  * @returns a function that updates them
@@ -49,13 +49,13 @@ export function readDatabaseMetrics(
         await reading.read();
         reading.since = performance.now();
       } catch (error) {
-        // A late statement, which the age shows; without a connection the others would be late, too.
+        // A late statement shows in the age of its reading; without a connection the others would be late, too.
         if (!(error instanceof postgres.PostgresError)) return;
       }
     }
   }
 
-  /** Away means the same as for readiness; a late statement does not count. */
+  /** Reads if the database is available, in the sense of readiness; a late statement does not count. */
   async function look(): Promise<void> {
     const wasAway = isAway;
     isAway = !(await isUp());
@@ -83,7 +83,7 @@ export function readDatabaseMetrics(
   };
 }
 
-/** The readings, the most urgent first: one after the other, on one connection. */
+/** The readings, most urgent first: one after the other, on one connection. */
 function readingsOf(metrics: Metrics, sql: Pool, deadRows?: VacuumBlockerBounds) {
   /** When each stuck delivery was first seen, in milliseconds, on a clock that does not jump. */
   let stuckSince = new Map<string, number>();
@@ -160,7 +160,7 @@ type Labeled<Found, Label extends string> = readonly [
 
 /**
  * One statement, and the gauges that show its result.
- * @param labeled a gauge with one label: its values by the label's; a series that is gone is shown no longer
+ * @param labeled a gauge with one label: its values by label; a series that is gone is no longer shown
  */
 function reading<Found, Label extends string>(
   find: () => Promise<Found>,
@@ -168,7 +168,7 @@ function reading<Found, Label extends string>(
   labeled?: Labeled<Found, Label>,
 ) {
   return {
-    /** When it was last read, in milliseconds, on a clock that does not jump; before that, since when it is tried. */
+    /** When it was last read, in milliseconds, on a clock that does not jump; at first, the time of the start. */
     since: performance.now(),
     /** Reads, and shows. @throws the error of the database */
     async read(): Promise<void> {
@@ -179,7 +179,7 @@ function reading<Found, Label extends string>(
       gauge.reset();
       for (const [name, count] of Object.entries(values(result))) gauge.labels(name).set(count);
     },
-    /** Unknown is not zero. */
+    /** An unknown value is not zero. */
     forget(): void {
       for (const [gauge] of single) gauge.remove();
       labeled?.[0].reset();

@@ -23,7 +23,7 @@ const EVENT_LOOP_PRECISION_MS = 20;
 /** The class of an HTTP status as a label; `none` if no response arrived. */
 const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 
-/** What each series says. */
+/** The meaning of each series. */
 const HELP = {
   waybill_info: 'Always 1; the labels say which release runs here, and in which role.',
 
@@ -125,7 +125,7 @@ export function createMetrics() {
     new Counter({ name, help: HELP[name], labelNames, registers });
   const gauge = <L extends string>(name: Name, ...labelNames: L[]) => {
     const created = new Gauge({ name, help: HELP[name], labelNames, registers });
-    // Unknown is not zero.
+    // An unknown value is not zero.
     if (labelNames.length === 0) created.remove();
     return created;
   };
@@ -203,7 +203,7 @@ export function createMetrics() {
   return metrics;
 }
 
-/** Adds those of the process: processor time, memory, the delay of the event loop. Their cost is small and fixed. */
+/** Adds the metrics of the process: processor time, memory, the event loop's delay. Their cost is small and fixed. */
 export function watchProcess({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
 }

@@ -34,7 +34,7 @@ export function countPasses({ passes }: Metrics): (loop: RelayLoop, result: Pass
   return (loop, result) => passes.inc({ loop, result });
 }
 
-/** Notes when each class of the queue was last claimed; from now on, for those never claimed show too. */
+/** Records when each class of the queue was last claimed; a class that never was shows the time of the start. */
 export function recordClaims({ claimedAt }: Metrics): (waiting: ClassName) => void {
   for (const waiting of [...attemptClasses, ...workflowClasses]) claimedAt.setToCurrentTime({ waiting });
   return (waiting) => claimedAt.setToCurrentTime({ waiting });

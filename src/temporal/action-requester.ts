@@ -28,7 +28,7 @@ export function createActionRequester(
       try {
         await connected;
       } catch (error) {
-        // For example, a TLS file could not be read: the next request tries again.
+        // If a TLS file could not be read, for example, the next request tries again.
         connected = undefined;
         return notPassedOn(reasonOf(error));
       }

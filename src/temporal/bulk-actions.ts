@@ -18,7 +18,7 @@ import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { grpcStatusOf, NOT_FOUND } from './rejection.ts';
 
 /**
- * The query for workflows of open deliveries in a namespace. Their start is taken for the delivery's creation.
+ * The query for workflows of open deliveries in a namespace. Their start time stands for the delivery's creation.
  * @param filter by at least one condition; its `entityId` has no quotation marks or backslashes
  */
 export function bulkQuery(taskQueue: string, filter: OpenFilter): string {

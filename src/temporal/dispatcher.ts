@@ -125,7 +125,7 @@ export function createDispatcher(
 
   return {
     /**
-     * Starts the delivery's workflow after the attempts already made; if it was started before, that start counts.
+     * Starts the delivery's workflow after the attempts already made; if it was started before, that start stands.
      * @param last the attempt just made: the first task runs in this process. Left out: the row has everything, and
      * any worker may take the task, in Temporal's order
      */
@@ -156,7 +156,7 @@ export function createDispatcher(
         args: [failedAttempt(attempt)],
         deadlineMs: BEST_EFFORT_DEADLINE_MS,
       }),
-    /** Starts the release timer of a pre-order, or signals a running one a change. */
+    /** Starts the release timer of a pre-order, or signals a change to a running one. */
     async signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void> {
       await startOrSignalWorkflow<typeof releasePreOrder>(client, 'releasePreOrder', {
         ...releaseOptions(eshopId, eshopOrderId),
@@ -189,7 +189,7 @@ function spanOfStart({ id, traceparent }: QueuedDelivery): NewSpan {
   };
 }
 
-/** The attempts made from the queue, by the delivery's row and the one just made. */
+/** The attempts made from the queue: those in the delivery's row, and the one just made. */
 function madeBefore(
   { state, attemptsMade, lastStatus, failures }: QueuedDelivery,
   last: QueueAttempt | undefined,

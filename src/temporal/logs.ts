@@ -1,4 +1,4 @@
-/** Sends the SDK's log lines to our logger, and serves its metrics if configured. Once: a process has one runtime. */
+/** Sends the SDK's log lines to our logger, and serves its metrics if configured. Only once: it has one runtime. */
 import {
   DefaultLogger,
   type LogLevel,
@@ -19,15 +19,15 @@ const FORWARDED = { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN
 const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
   TRACE: 'trace',
   DEBUG: 'debug',
-  // Every change of a worker's state is "info" there: useful, but not by default.
+  // The SDK logs every change of a worker's state as "info": useful, but not by default.
   INFO: 'debug',
   WARN: 'warn',
   ERROR: 'error',
 };
 
 /**
- * Expected, no reason to warn: the worker of the steps has only activities (docs/decisions/0017), and the workflow
- * of a failed delivery fails with a failure that names the record.
+ * Expected, so no reason to warn: the worker of the steps has only activities (docs/decisions/0017), and the
+ * workflow of a failed delivery fails with a failure that names the record.
  */
 const EXPECTED = /^(No workflows registered|Workflow failed)/;
 
@@ -38,9 +38,9 @@ export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
   installed = true;
   const metrics = metricsAddress === undefined ? {} : { metrics: metricsAt(metricsAddress) };
   Runtime.install({
-    // We handle the signals: the shutdown drains the worker in its turn.
+    // We handle the signals ourselves: the shutdown drains the worker in its turn.
     shutdownSignals: [],
-    // Otherwise its native part writes to the terminal, in colors, at each try.
+    // Otherwise the SDK's native part writes to the terminal, in color, at each try.
     telemetryOptions: { logging: FORWARDED, ...metrics },
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
       const { error, ...rest } = meta ?? {};

@@ -1,5 +1,5 @@
 /**
- * Operator actions from outside Temporal: through the update of the delivery's workflow or, as long as it waits in
+ * Operator actions from outside Temporal: through an update of the delivery's workflow or, while the delivery is in
  * the queue, in the database, without Temporal.
  */
 import { randomUUID } from 'node:crypto';
@@ -32,7 +32,7 @@ import { signalWorkflow } from './workflow-calls.ts';
 interface OperatorActionsDeps {
   readonly client: Client;
   readonly sql: Pool;
-  /** The configured one; a delivery with a workflow has its own. */
+  /** The configured policy; a delivery with a workflow has its own. */
   readonly policy: RetryPolicy;
   /** How long a worker may take to answer, in milliseconds; default 10 s. */
   readonly answerMs?: number;
@@ -57,7 +57,7 @@ export function createOperatorActions(deps: OperatorActionsDeps): RequestAction 
       if (error instanceof WorkflowNotFoundError) return null;
       if (error instanceof WorkflowUpdateFailedError) {
         const { cause } = error;
-        // The workflow has ended since: the database knows its result.
+        // The workflow has ended in the meantime: the database knows its result.
         if (!(cause instanceof ApplicationFailure) || cause.type !== 'Rejected') return null;
         return { accepted: false, message: cause.message };
       }
@@ -94,7 +94,7 @@ export function createOperatorActions(deps: OperatorActionsDeps): RequestAction 
     const by = input.by.trim() || UNNAMED_OPERATOR;
     const request = { ...input, id: randomUUID(), action, by };
     const result = await recordOperatorAction(sql, deliveryId, request, policy);
-    // Its workflow may have begun since.
+    // Its workflow may have begun in the meantime.
     if (result?.accepted === true && (await deliveryTarget(sql, deliveryId))?.queued === false)
       await signalWorkflow(client, deliveryWorkflowId(target), { name: webhookChangedSignal });
     return result ?? notFound;

@@ -1,4 +1,4 @@
-/** Questions of operators as queries of Temporal's list of workflows: one table for command, documents and tests. */
+/** Questions of operators as queries of Temporal's list of workflows: one table for all uses. */
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import {
   deliveryStateKey,
@@ -45,7 +45,7 @@ export function operatorQuestions({ webhookId, entityId, receiver }: Subject): Q
     ask('order', `What became of record ${entityId}?`, `${entityIdKey.name} = "${entityId}"`),
     ask('receiver', `What is under way to ${receiver}?`, running(calls(receiver.toLowerCase()))),
     ask('held', 'What is held: by an operator, or because its webhook is inactive?', isIn('held')),
-    // None of the lists above shows paused workflows. Servers before 1.30 do not know the status.
+    // No list above shows paused workflows. Servers before 1.30 do not know the status.
     ask('paused', 'What has an operator paused in Temporal?', 'ExecutionStatus = "Paused"'),
   ];
 }

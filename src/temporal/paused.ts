@@ -54,7 +54,7 @@ export async function pausedWorkflows(
     const first = executions?.[0]?.execution?.workflowId ?? null;
     return { count, example: first === null ? null : await pauseOf(client, first).catch(() => null) };
   } catch (error) {
-    // An older server does not know the status.
+    // Older servers do not know the status.
     if (isRejection(error)) return { count: 0, example: null };
     throw error;
   }

@@ -3,16 +3,16 @@ import type { Logger } from 'pino';
 import { reasonOf } from '../lib/user-error.ts';
 import { waitOrStop } from '../lib/wait-or-stop.ts';
 
-/** The time between two looks, in milliseconds: a start that Temporal refuses is tried again after half a minute. */
+/** The time between two checks, in milliseconds: a start that Temporal refuses is tried again after half a minute. */
 const LOOK_MS = 15_000;
 
 export type Polling = Awaited<ReturnType<typeof pollUntilStopped>>;
 
 /**
- * Looks now, and again at intervals until `look` says that it is done.
- * @param failure logged when a look fails, in one line for each reason: it may last
- * @param intervalMs between two looks
- * @returns after the first look
+ * Checks now, and again at intervals until `look` says that it is done.
+ * @param failure logged when a check fails, in one line for each reason, as it may go on failing
+ * @param intervalMs between two checks
+ * @returns after the first check
  */
 export async function pollUntilStopped(
   look: () => Promise<'again' | 'done'>,
@@ -42,7 +42,7 @@ export async function pollUntilStopped(
   }
   const looking = (await pollOnce()) === 'done' ? Promise.resolve() : repeat();
   return {
-    /** Ends it; resolves after a look under way. */
+    /** Ends it; resolves after a check under way. */
     async stop() {
       stopping.abort();
       await looking;

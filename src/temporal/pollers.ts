@@ -6,7 +6,7 @@ import { READ_DEADLINE_MS } from './deadlines.ts';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 
-/** What every worker polls for: workflow tasks, the attempts of deliveries, and Waybill's other steps. */
+/** The kinds of work that every worker polls for: workflow tasks, the attempts of deliveries, and other steps. */
 export const polledKinds = ['workflows', 'attempts', 'steps'] as const;
 export type PolledKind = (typeof polledKinds)[number];
 
@@ -53,7 +53,7 @@ export function ownPolls(client: Client, taskQueue: string, identity: string) {
     return polledKinds.filter((kind) => {
       const entry = pollers[kind].find((each) => each.identity === identity);
       if (entry === undefined) return false;
-      // By Temporal's clock, which may differ from this one.
+      // This is Temporal's clock, which may differ from ours.
       const polledAt = `${entry.seconds}.${entry.nanos}`;
       if (polledAt === last.get(kind)) return false;
       last.set(kind, polledAt);
@@ -63,8 +63,8 @@ export function ownPolls(client: Client, taskQueue: string, identity: string) {
 }
 
 /**
- * A living worker has polled within this time, in milliseconds: a poll lasts a minute. Temporal lists workers for
- * five minutes after their end.
+ * A worker is alive if it has polled within this time, in milliseconds: a poll lasts a minute. Temporal lists workers
+ * for five minutes after their end.
  */
 const ASKED_WITHIN_MS = 90_000;
 

@@ -13,8 +13,8 @@ const TYPES = {
 };
 
 /**
- * Adds the missing ones, now and whenever some vanish: a recreated namespace or a restored database of Temporal's
- * has none, and no delivery starts. Temporal Cloud does not allow it: there they are added in its console, and a
+ * Adds the missing ones, now and whenever some vanish: a recreated namespace or a restored Temporal database has
+ * none, and then no delivery starts. Temporal Cloud does not allow this: there they are added in its console, and a
  * log line names them.
  * @param intervalMs between two checks
  * @returns after the first check

@@ -8,10 +8,10 @@ const INVALID_ARGUMENT = 3;
 /** gRPC status NOT_FOUND. */
 export const NOT_FOUND = 5;
 
-/** The error of gRPC that the client's own error wraps, if it does. */
+/** The gRPC error inside the client's own error, if there is one. */
 const unwrapped = (error: unknown) => (error instanceof ServiceError ? (error.cause ?? error) : error);
 
-/** The gRPC status of an error of Temporal's client; null if it is another error. */
+/** The gRPC status of an error of Temporal's client; null for any other error. */
 export function grpcStatusOf(error: unknown): number | null {
   const cause = unwrapped(error);
   return isGrpcServiceError(cause) ? cause.code : null;
@@ -28,12 +28,12 @@ export const isRateLimited = (error: unknown): boolean => grpcStatusOf(error) ==
 
 /** True if Temporal's client threw it, and not the database or our own code. */
 export function isOfTemporal(error: unknown): boolean {
-  // For calls of workflows its client throws this one instead of the error of gRPC.
+  // For calls to workflows its client throws this one instead of the gRPC error.
   if (error instanceof NamespaceNotFoundError) return true;
   return error instanceof ServiceError || isGrpcServiceError(error);
 }
 
-/** Whose error it is, for the log: of Temporal, of the database, or of our own code. */
+/** Where an error comes from, for the log: Temporal, the database, or our own code. */
 export function sourceOf(error: unknown): 'temporal' | 'database' | 'own' {
   if (isOfTemporal(error)) return 'temporal';
   return isDatabaseError(error) ? 'database' : 'own';

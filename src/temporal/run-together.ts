@@ -7,19 +7,19 @@ export class AbandonedWorker extends Error {
   override readonly name = 'AbandonedWorker';
 }
 
-/** The time between two looks at a worker's state. Too low: useless work. Too high: a failure is noticed later. */
+/** The time between two checks of a worker's state. Too low: useless work. Too high: a failure is noticed later. */
 const LOOK_MS = 500;
 /**
  * How long the run of a failed worker may take to end, in milliseconds. A worker whose poll failed never ends.
- * Too low: others are abandoned too. Too high: a stop takes as long.
+ * Too low: others are abandoned too. Too high: a stop takes that long.
  */
 const RELEASE_MS = 2_000;
 
 /**
  * Runs the workers until the work ends, then drains them.
  * @param work ends when the workers must end
- * @param onFailure called with the reason as soon as a worker fails, or stops unasked: the others end too, and so
- * must the work
+ * @param onFailure called with the reason as soon as a worker fails, or stops unasked: the others end too, and the
+ * work must end as well
  * @throws the error of a failed worker, once the others are drained; `AbandonedWorker` if it does not end
  */
 export async function runTogether(
@@ -34,14 +34,14 @@ export async function runTogether(
     onFailure(reason);
   }
   const worked = work().finally(() => end.abort());
-  // If a worker fails, this is not awaited: the work may never end then.
+  // If a worker fails, this is not awaited: the work may then never end.
   worked.catch(() => {});
   const runs = await Promise.allSettled(workers.map((worker) => runWatched(worker, end.signal, fail)));
   for (const run of runs) if (run.status === 'rejected') throw run.reason;
   await worked;
 }
 
-/** Runs a worker until the signal. Its state is watched, too: the run alone does not tell of every failure. */
+/** Runs a worker until the signal. Its state is watched too: the run alone does not reveal every failure. */
 function runWatched(worker: Worker, end: AbortSignal, fail: (reason: Error) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let failedAt: number | null = null;

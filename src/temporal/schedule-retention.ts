@@ -5,8 +5,8 @@ import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { pollUntilStopped } from './poll-until-stopped.ts';
 
 /**
- * Creates the schedule if it is missing, so that an operator's change (such as a pause) stays. Waybill goes on
- * without it: if Temporal refuses, it is asked again until the schedule exists.
+ * Creates the schedule only if it is missing, so that an operator's change (such as a pause) stays. Waybill goes on
+ * without it: if Temporal refuses, Waybill asks again until the schedule exists.
  * @param intervalMs between two tries
  * @returns after the first try
  */

@@ -12,9 +12,9 @@ export type StartNotice = ReturnType<typeof createStartNotice>;
 
 export function createStartNotice(client: Client, taskQueue: string) {
   /**
-   * Starts the workflow of a notice, also after its end: the notice is still unsent then.
+   * Starts the workflow of a notice, even after an earlier one ended: the notice is still unsent then.
    * @param former `running`: a running workflow is replaced
-   * @returns false if it runs
+   * @returns false if one is running
    */
   return async (
     { id: noticeId, eshopId, kind, webhookId, webhookType }: PendingNotice,

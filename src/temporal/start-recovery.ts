@@ -1,4 +1,4 @@
-/** Starts the workflows of recoveries, and signals them changes. */
+/** Starts the workflows of recoveries, and signals changes to them. */
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { priorityOf } from '../../workflows/priorities.ts';
@@ -50,7 +50,7 @@ export function createRecoveryStarter(client: Client, taskQueue: string) {
   }
 
   return {
-    /** Starts the workflow of a recovery, or signals a running one a change; starts none for an ended recovery. */
+    /** Starts the workflow of a recovery, or signals a change to a running one; starts none for an ended recovery. */
     async signalRecoveryChanged(recovery: ChangedRecovery): Promise<void> {
       const { id, ended } = recovery;
       if (ended) return await signalWorkflow(client, recoveryWorkflowId(id), { name: recoveryChangedSignal });

@@ -26,7 +26,7 @@ async function fileOf(
 }
 
 /**
- * @param address `host:port`; of the embedded server if `TEMPORAL_ADDRESS` is unset
+ * @param address `host:port`, that of the embedded server if `TEMPORAL_ADDRESS` is unset
  * @throws UserError if a file cannot be read
  */
 export async function temporalTarget(settings: Settings, address: string): Promise<TemporalTarget> {
@@ -47,8 +47,8 @@ export async function temporalTarget(settings: Settings, address: string): Promi
 }
 
 /**
- * Node's certificate authorities and those of `NODE_EXTRA_CA_CERTS`, as one PEM file. Temporal's core would use the
- * system's, and an image without `ca-certificates` has none, while all other connections are checked against these.
+ * Node's certificate authorities and those of `NODE_EXTRA_CA_CERTS`, as one PEM file: our other connections use them.
+ * Temporal's core would use the system's, and an image without `ca-certificates` has none.
  */
 async function trustedRoots(): Promise<Buffer> {
   // An unreadable file is no reason to fail: Node has warned about it.
@@ -63,6 +63,6 @@ export function connectionOptions({ address, tls, apiKey }: TemporalTarget) {
 
 /**
  * For each connection of a client: like a worker's, it ignores `http_proxy` and similar variables. Otherwise the
- * library would look for a server of this machine at the proxy.
+ * library would ask the proxy even for a server on this machine.
  */
 export const withoutProxy = { channelArgs: { 'grpc.enable_http_proxy': 0 } } as const;

@@ -10,7 +10,7 @@ export async function loadWorkflowBundle(): Promise<WorkflowBundleOption> {
   return existsSync(prebuilt) ? { codePath: prebuilt } : await buildWorkflowBundle();
 }
 
-/** Bundles the workflows next to this file's own build, or those of another entry file. */
+/** Bundles the workflows that belong to this build, or those of another entry file. */
 export async function buildWorkflowBundle(entry?: URL): Promise<{ code: string }> {
   const source = new URL('../../workflows/index.ts', import.meta.url);
   const workflowsPath = fileURLToPath(

@@ -11,13 +11,13 @@ import type { Release } from './release.ts';
 
 /** The limit until the download begins: a machine that cannot reach the host should not wait long. */
 const FIRST_BYTE_MS = 5_000;
-/** The limit without a further byte, in milliseconds: after a stalled download the next source is tried. */
+/** How long a download may stall, in milliseconds: then the next source is tried. */
 const STALLED_MS = 15_000;
 const MEGABYTE = 1_000_000;
-/** The most redirects to the archive: one today. Too low: a mirror in between fails. Too high: a loop ends later. */
+/** The maximum of redirects; today there is one. Too low: a mirror in between fails. Too high: a loop ends later. */
 const MAX_REDIRECTS = 5;
 
-/** The proxy that the environment names, as other programs read it: in capitals or not, with or without a scheme. */
+/** The proxy that the environment names, as other programs read it: in either case, with or without a scheme. */
 function proxyOf(env: NodeJS.ProcessEnv): { readonly httpsProxy: string; readonly noProxy: string } {
   const named = env.https_proxy || env.HTTPS_PROXY || '';
   return {
@@ -57,8 +57,8 @@ export async function downloadArchive(
         );
         const cutOff = AbortSignal.any([signal, silent.signal, AbortSignal.timeout(TOTAL_MS)]);
         const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MAX_REDIRECTS }));
-        // Not with `fetch`, which hides the proxy's answer, and whose signal does not abort a request that waits
-        // for a proxy.
+        // `fetch` would hide the proxy's answer, and its signal would not abort a request that waits for
+        // a proxy.
         const over = aborted(cutOff).then((): never => {
           throw cutOff.reason;
         });

@@ -33,7 +33,7 @@ export async function serverVersion(path: string): Promise<string | null> {
   }
 }
 
-/** In bytes: pieces of the default size would take half as long again. */
+/** In bytes: with pieces of the default size it would take half as long again. */
 const PIECE = 512 * 1024;
 
 /** True if the file exists and has this SHA-256 (hex). */

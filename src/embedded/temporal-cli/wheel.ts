@@ -11,7 +11,7 @@ import type { Release } from './release.ts';
 /** pip's own time-out in seconds, and its retries: short, for machines that cannot reach the index. */
 const PATIENCE = ['--timeout', '5', '--retries', '1'];
 
-/** The first Python that has pip. It is run only if there is no other way. */
+/** The first Python that has pip, which is run only if there is no other way. */
 async function pythonWithPip({ env, signal }: FetchContext): Promise<string> {
   for (const python of ['python3', 'python']) {
     try {
@@ -19,7 +19,7 @@ async function pythonWithPip({ env, signal }: FetchContext): Promise<string> {
       return python;
     } catch {
       signal.throwIfAborted();
-      // The next one may have it.
+      // The next Python may have it.
     }
   }
   throw new Error('there is no Python with pip');
