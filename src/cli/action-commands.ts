@@ -68,7 +68,7 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
   for (const action of actionNames) {
     const [verb, description] = verbs[action];
     const part = command.command(verb).description(description).addHelpText('after', HELP);
-    // Its former name.
+    // The former name of the action.
     if (action === 'tryNow') part.alias('retry');
     runs(part, options, async ({ ids, json, reason = '', by = accountName(), dryRun, yes, ...filter }) => {
       const bulk = Object.values(filter).some((value) => value !== undefined);

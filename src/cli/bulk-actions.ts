@@ -37,7 +37,7 @@ interface BulkRequest {
   readonly yes: boolean;
 }
 
-/** The most webhooks of one receiver: more than a query may name. */
+/** The maximum number of webhooks of one receiver: more than a query may name. */
 const MAX_WEBHOOKS_PER_QUERY = 1_000;
 /** The polling interval, in milliseconds. */
 const JOB_POLL_INTERVAL_MS = 500;
@@ -102,7 +102,7 @@ function lackingInList(listed: number, inTemporal: number, { state, since, until
 
 /**
  * Acts on deliveries in the queue one after another, since the job does not cover them.
- * @param ids the newest first: giving up an older one would release the next of its record
+ * @param ids newest first: giving up an older one would release the next of its record
  * @returns the number of deliveries that did not accept the action
  */
 async function actInQueue(
@@ -162,7 +162,7 @@ async function select(sql: Pool, client: Client, taskQueue: string, filter: Bulk
 }
 
 /**
- * Acts on those in the queue, then starts a job for those in Temporal, and watches it. In this order, giving one up
+ * Acts on those in the queue, then starts a job for those in Temporal, and watches it. In this order, giving up one
  * in Temporal does not release the next of its record from the queue.
  */
 async function actOnSelected(

@@ -20,7 +20,7 @@ type LazyCommand = readonly [
 const commands: Readonly<Record<string, LazyCommand>> = {
   start: [
     'run the server, configured by its environment; by default with its own Postgres and Temporal',
-    // `bin/waybill.js` runs the server. Calls that get here ask for help, or are wrong.
+    // `bin/waybill.js` runs the server. Calls that get here ask for help, or are mistaken.
     async () => (command) => {
       command.action(() => {
         throw new UserError('waybill start takes neither options nor arguments: see waybill variables.');

@@ -34,7 +34,7 @@ export function consoleCommand(command: Command, { env, print }: CommandContext)
     )
     .action(async (given: unknown) => {
       const { port, by = accountName() } = parseOptions(optionsSchema, given);
-      // The API and Temporal's client take longer to load than everything else.
+      // Loaded only here: the API and Temporal's client take longer to load than everything else.
       const { serveOperatorConsole } = await import('./operator-console.ts');
       await untilInterrupted('Stopped.', (signal) =>
         serveOperatorConsole(env, { port, by: by === '' ? UNNAMED_OPERATOR : by }, print, signal),

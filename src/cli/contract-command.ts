@@ -16,7 +16,7 @@ import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { eshopOption, oneEshop, separated, yesOrNo } from './options.ts';
 
-/** The most webhooks that a contract can allow. */
+/** The maximum number of webhooks that a contract can allow. */
 const MAX_ESHOP_WEBHOOKS = 10_000;
 /** `all`, `none`, or names separated by commas. */
 function names<const Names extends readonly string[]>(known: Names) {

@@ -10,7 +10,7 @@ import { withDatabase } from './open-database.ts';
 import { eshopOption, separated, throwUserError } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
-/** "orders" for everything about orders; "stock-movements". */
+/** Names such as "orders", for everything about orders, and "stock-movements". */
 const groups = new Map(groupNames.map((name) => [name.replace(' ', '-'), typesAbout(name)]));
 
 const types = v.pipe(
@@ -54,7 +54,7 @@ const fieldOptions = {
 const createOptions = v.object({
   eshop: eshopOption,
   types: requiredOption(
-    // The former name stays.
+    // The former name of the option still works.
     '--type, --types <types>',
     `event types, separated by commas; ${[...groups.keys()].join(', ')} for everything about them`,
     types,

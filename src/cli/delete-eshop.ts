@@ -1,4 +1,4 @@
-/** `waybill eshop delete`: an e-shop that leaves. */
+/** `waybill eshop delete`: removes an e-shop that leaves. */
 import { open, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import * as v from 'valibot';
@@ -109,7 +109,7 @@ async function requireUnpaused(settings: Settings, eshopId: number): Promise<voi
   const { count, example } = await withTemporal(
     settings,
     (client, { taskQueue }) => pausedWorkflows(client, taskQueue, eshopId),
-    // Workers end the work: this process may be unable to reach Temporal.
+    // The work is ended by workers: this process may be unable to reach Temporal.
   ).catch(() => ({ count: 0, example: null }));
   if (count === 0) return;
   const exampleText = example === null ? '' : `: ${example.workflowId}, ${pauseAttribution(example)}`;

@@ -117,7 +117,7 @@ function attemptsTable(attempts: readonly AttemptLogRow[]): string {
   );
 }
 
-/** Null if it is not paused, or Temporal gives no answer. */
+/** The pause of its workflow; null if it is not paused, or Temporal does not answer. */
 async function pauseInTemporal(settings: Settings, delivery: DeliveryTarget): Promise<TemporalPause | null> {
   const [{ withTemporal }, { pauseOfDelivery }] = await Promise.all([
     import('./open-temporal.ts'),

@@ -45,7 +45,7 @@ const eraseOptions = v.object({
   ...confirmationOptions,
 });
 
-/** The interval between counts of open deliveries, and how long none may end until it gives up. */
+/** The interval between counts of open deliveries, and how long to wait without any ending before giving up. */
 const POLLING = { everyMs: 250, patienceMs: 60_000 };
 
 const HELP = `

@@ -21,7 +21,7 @@ export function examineCommand(command: Command, { env, print }: CommandContext)
       '\nExit code: 0 nothing failed, 1 could not be run, 2 something failed, 3 inconclusive.',
   );
   runs(command, examineOptions, async ({ json, id, type }) => {
-    // The sender takes longer to load than the other commands.
+    // Loaded only here: the sender takes longer to load than the other commands.
     const { examineReceiverOf } = await import('./send-test.ts');
     const examination = await untilInterrupted(`Stopped. Webhook ${id} can be examined again.`, (signal) =>
       examineReceiverOf(env, { id, type }, signal),

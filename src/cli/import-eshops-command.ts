@@ -22,7 +22,7 @@ const user = v.strictObject({
   role: v.picklist(roles, 'must be shop or warehouse'),
   passwordHash: v.nullish(v.pipe(text(1_000), withoutProblem(foreignHashProblem)), null),
 });
-/** A line. A key or password whose hash is null is generated. */
+/** A line of the file. A key or password whose hash is null is generated. */
 const eshopSchema = v.strictObject({
   name: v.pipe(text(200), v.trim(), v.minLength(1, 'must not be empty')),
   email: email(),

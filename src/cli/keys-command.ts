@@ -15,7 +15,7 @@ import { confirmationOptions, isDryRun } from './options.ts';
 
 const webhooks = (count: number) => counted(count, 'webhook');
 
-/** The reason to restart after resealing: a process keeps the keys that it was started with. */
+/** Why to restart after resealing: a process keeps the keys that it was started with. */
 const tokensBefore =
   'Restart Waybill now: until then, tokens signed with the previous key are still accepted.';
 

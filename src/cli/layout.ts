@@ -23,14 +23,14 @@ function terminalColumns(): number {
   return isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
-/** Cut to this length, with an ellipsis as its last character. */
+/** The text cut to this length, with an ellipsis as its last character. */
 const cutTo = (text: string, length: number) =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
 /**
  * A table with the titles of the first record; numbers are aligned to the right.
- * @param cuttable the columns that are cut to fit the terminal, the least important first, each with the characters
- * that it keeps. Never an identifier or a secret: a part of one is no use.
+ * @param cuttable the columns that are cut to fit the terminal, least important first, each with the number of
+ * characters that it keeps. Never an identifier or a secret: part of one is useless.
  */
 export function table(
   records: readonly Cells[],

@@ -25,7 +25,7 @@ const forwardUrl = v.pipe(
 export const listenOptions = v.object({
   eshop: eshopOption,
   types: optional(
-    // The former name stays.
+    // The former name of the option still works.
     '--type, --types <types>',
     'event types, separated by commas; default: all that the contract allows',
     types,

@@ -1,4 +1,4 @@
-/** Listens until interrupted, then removes its webhook; if it is killed, the next listener does. */
+/** Listens until interrupted, then removes its webhook; if it is killed, the next listener removes it. */
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';

@@ -24,7 +24,7 @@ export interface ReceivedRequest extends Pick<Received, 'method' | 'target'> {
   readonly tookMs: number;
 }
 
-/** The tolerance of a signature's time, in seconds. */
+/** How far the time of a signature may be off, in seconds. */
 const TOLERANCE_S = 300;
 /** Headers of a single connection, or of the encoding of its body. */
 const NOT_PASSED_ON = [
@@ -45,7 +45,7 @@ function passedOn(headers: Headers): Headers {
 
 /** The program that requests are forwarded to. */
 interface Forwarding {
-  /** Such as `http://localhost:3000`; path and query are the request's, as its signature covers them. */
+  /** For example `http://localhost:3000`; path and query are the request's, as its signature covers them. */
   readonly origin: string;
   /** In milliseconds: the time-out of the sender. */
   readonly timeoutMs: number;
@@ -77,10 +77,10 @@ function whyNotForwarded({ origin, timeoutMs }: Forwarding, error: unknown): str
 
 /**
  * Starts the receiver on loopback.
- * @param options.port 0: a free one
- * @param options.forwardTo null: it answers by itself
+ * @param options.port 0 for a free one
+ * @param options.forwardTo null if it answers by itself
  * @param options.onRequest called with each request once it is answered
- * @throws UserError when the port is taken
+ * @throws UserError if the port is taken
  */
 export async function startListening(options: {
   readonly port: number;

@@ -40,7 +40,7 @@ const PATIENT = { statementMs: 600_000, silenceMs: 660_000 };
 
 /**
  * Runs `work` on the database at `DATABASE_URL`, else on that of the instance running in `DATA_DIR`.
- * @param connections the most connections
+ * @param connections the maximum number of connections
  * @param pool options, for statements that may take longer than those of a server
  * @throws UserError when there is none
  */
@@ -84,7 +84,7 @@ export async function withStoppedDatabase<T>(
   await requireOwnFolder(dataDir.path, (await serverUser().catch(() => undefined))?.uid);
   const unlock = await lockDataDir(dataDir);
   try {
-    // No other command needs it.
+    // Loaded only here: no other command needs it.
     const { startPostgres } = await import('../embedded/postgres.ts');
     const server = await startPostgres(dataDir, () => {});
     try {

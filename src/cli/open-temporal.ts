@@ -21,7 +21,7 @@ export class TemporalAway extends UserError {
   override readonly name = 'TemporalAway';
 }
 
-/** Repeats calls as usual, but not beyond a limit of Temporal: then the last error would only name a deadline. */
+/** Repeats calls as usual, except those beyond a limit of Temporal: their last error would only name a deadline. */
 function repeatingWithinLimits() {
   const usual = defaultGrpcRetryOptions();
   return makeGrpcRetryInterceptor({
@@ -75,7 +75,7 @@ export async function withTemporal<T>(
   }
 }
 
-/** Without it every call would fail, each with another error. */
+/** Without the namespace every call would fail, each with a different error. */
 async function requireNamespace(client: Client, { address, namespace }: TemporalTarget): Promise<void> {
   try {
     await client.withDeadline(Date.now() + READ_DEADLINE_MS, () =>

@@ -30,12 +30,12 @@ import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 /** Database connections: for one operator, who looks at a few pages. */
 const CONNECTIONS = 4;
 /**
- * How long the status of Temporal and of the storage is cached, in milliseconds. Too low: each call opens a
- * connection or writes rows to see whether the disk has room, and several pages need them. Too high: an outage is
+ * How long the status of Temporal and of the storage is cached, in milliseconds. Several pages need them. Too low:
+ * each call opens a connection, or writes rows to see whether the disk has room. Too high: an outage is
  * shown late.
  */
 const SLOW_CACHE_MS = 10_000;
-/** The most ended recoveries shown, besides those under way. */
+/** The maximum number of ended recoveries shown, besides those under way. */
 const MAX_ENDED_RECOVERIES = 50;
 
 const shown = (count: number) => count.toLocaleString('en-US');
@@ -94,7 +94,7 @@ function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
 }
 
 /**
- * Serves until the signal is aborted, and throws its reason then.
+ * Serves until the signal is aborted, and then throws its reason.
  * @throws UserError if there is no such database, or the port is taken
  */
 export async function serveOperatorConsole(

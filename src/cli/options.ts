@@ -21,7 +21,7 @@ export const dryRunOption = v.object({ dryRun: flag('--dry-run', 'only report wh
 export const name = v.pipe(v.string(), v.trim(), v.minLength(1, '--name must not be empty.'));
 export const email = v.pipe(v.string(), v.rfcEmail('--email must be an e-mail address.'));
 
-/** The most rows of a list: to search among more, filter it. */
+/** The maximum number of rows of a list: to search among more, filter it. */
 const MAX_LISTED = 1_000;
 
 export const limitOption = option(
@@ -111,8 +111,8 @@ export function isDryRun({ dryRun, yes }: { dryRun: boolean; yes: boolean }): bo
 }
 
 /**
- * The most open deliveries of a webhook that is deactivated, or that are given up at once, without `--yes`. Too low:
- * scripts need `--yes` for everyday work. Too high: a wrong number holds back or ends that many.
+ * How many open deliveries a webhook may have when it is deactivated, or how many may be given up at once, without
+ * `--yes`. Too low: scripts need it for everyday work. Too high: a wrong number holds back or ends that many.
  */
 export const MAX_UNASKED_DELIVERIES = 1_000;
 

@@ -18,7 +18,7 @@ import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
 import { dryRunOption } from './options.ts';
 
-/** What is late by less than this may still be on its way, in milliseconds. */
+/** Work that is late by less than this may still be on its way, in milliseconds. */
 const LATE_AFTER_MS = 60_000;
 
 async function reconcile(

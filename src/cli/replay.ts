@@ -86,7 +86,7 @@ export function replayCommand(
       throw new UserError('Give ids of workflows or a --query, but not both.');
     }
     const settings = readSettings({ ...env, TEMPORAL_ADDRESS: address ?? env.TEMPORAL_ADDRESS });
-    // Temporal's libraries take a while to load: `--help` and errors in the options do not need them.
+    // Temporal's libraries take a while to load, and `--help` and errors in the options do not need them.
     const [{ withTemporal }, { latestRun, runsFor }, { replayRuns }, { loadWorkflowBundle }] =
       await Promise.all([
         import('./open-temporal.ts'),

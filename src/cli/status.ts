@@ -31,7 +31,7 @@ export type TemporalStatus = Awaited<ReturnType<typeof askTemporal>> | ReturnTyp
 
 export interface Status {
   readonly database: DatabaseStatus;
-  /** Null if it was not asked, or has not answered yet. */
+  /** Null if Temporal was not asked, or has not answered yet. */
   readonly temporal: TemporalStatus | null;
 }
 
@@ -48,7 +48,7 @@ export const QUEUE_LATE_SECONDS = 300;
 export const HELD_UP_LATE_SECONDS = 300;
 /** A mail not sent for this long has been refused repeatedly, in seconds. Retries are a few minutes apart. */
 export const MAIL_LATE_SECONDS = 3_600;
-/** Every hour, partitions are created four weeks ahead. If fewer days are left, that has stopped. */
+/** Every hour, partitions are created four weeks ahead. If fewer days than this are left, that has stopped. */
 export const MIN_DAYS_AHEAD = 14;
 const DAY_SECONDS = 24 * 3_600;
 /** How long a step of the database's clock is reported, in milliseconds. */
@@ -62,7 +62,7 @@ const REMEDIES = {
   slot: 'drop it unless its reader will return, or catch up',
 };
 
-/** The problems that a status may report. Monitoring matches them: a name keeps its meaning. */
+/** The problems that a status may report. Monitoring matches these names, so each must keep its meaning. */
 export const problemIds = [
   'database',
   'temporal',
@@ -93,7 +93,7 @@ export function problemsOf({ database, temporal }: Status) {
   return found.map(([id, message]) => ({ id, message }));
 }
 
-/** Their sentences alone. */
+/** Only the sentences of the problems. */
 export const messagesOf = (status: Status) => problemsOf(status).map(({ message }) => message);
 
 const WITHOUT_TEMPORAL =

@@ -42,7 +42,7 @@ async function describeWebhook(sql: Sql, id: number) {
   return { name, active, facts: { webhookId: id, eshopId, url, openDeliveries } };
 }
 
-/** Activates one, and says so. @throws UserError if there is none */
+/** Activates a webhook, and says so. @throws UserError if there is none */
 async function activate(
   sql: Pool,
   id: number,
@@ -83,7 +83,7 @@ const deactivateOptions = v.object({
   yes: flag('--yes', 'also with many open deliveries'),
 });
 
-/** Adds `deactivate`: likewise. */
+/** Adds `deactivate`, which works in the same way. */
 export function addDeactivate(command: Command, { env, print }: CommandContext): void {
   runs(command, deactivateOptions, async ({ id, json, dryRun, yes }) => {
     await withDatabase(readSettings(env), async (sql) => {
@@ -165,7 +165,7 @@ export function addResume(command: Command, { env, print }: CommandContext): voi
 
 const testOptions = v.object({ id: webhookId, type: testedType });
 
-/** Request and response, as on the wire. */
+/** The request and the response, as on the wire. */
 function transcript({ request, response, durationMs }: TestDeliveryResult): string {
   const sent = [
     `${request.method} ${request.url}`,
@@ -188,7 +188,7 @@ export function addTest(command: Command, { env, print }: CommandContext): void 
       '\nExit code: 0 accepted, 1 could not be sent, 2 the receiver failed, 3 inconclusive.',
   );
   runs(command, testOptions, async ({ id, json, type }) => {
-    // The sender takes longer to load than the other subcommands.
+    // Loaded only here: the sender takes longer to load than the other subcommands.
     const { sendTestTo } = await import('./send-test.ts');
     const result = await sendTestTo(env, { id, type });
     print(json ? JSON.stringify(result) : transcript(result));

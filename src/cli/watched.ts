@@ -8,7 +8,7 @@ const PATIENCE_MS = 60_000;
 
 /**
  * Checks until the work has ended, even if the database or Temporal is unavailable for a short time.
- * @param goesOn how to follow the work further, said on Ctrl-C
+ * @param goesOn how to follow the work further, shown on Ctrl-C
  * @param look returns undefined while the work goes on; its UserError ends the watch, as does any first error
  */
 export async function watched<T>(

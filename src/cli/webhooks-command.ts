@@ -33,7 +33,7 @@ const webhookFilters = v.pipe(
   v.check(({ active, inactive }) => !(active && inactive), '--active and --inactive cannot be combined.'),
 );
 
-/** Its state, and since or until when and why. */
+/** Its state, with the reason, and since or until when. */
 function stateText(webhook: OperatorsWebhook): string {
   const { active, pausedUntil, incidentSince, deactivatedAt, deactivationReason: reason } = webhook;
   const failing = incidentSince === null ? [] : [`failing since ${failingSince(webhook)}`];
@@ -65,7 +65,7 @@ function listTable(webhooks: readonly OperatorsWebhook[]): string {
   return table(rows, { type: 6, name: 12, state: 32, url: 23 });
 }
 
-/** With the last errors, which are compared: those that fail have no wait, and fail for any type. */
+/** A table with the last errors, to be compared. Webhooks that fail have no wait, and fail for any type. */
 function failingTable(webhooks: readonly OperatorsWebhook[]): string {
   const rows = webhooks.map((webhook) => ({
     ...firstCells(webhook),

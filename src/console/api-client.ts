@@ -4,17 +4,17 @@ import * as v from 'valibot';
 import type { ApiEnv, SignedIn } from '../api/deps.ts';
 import { type FieldProblem, Problem } from '../domain/problem.ts';
 
-/** Why the API refused: problems of fields, or one sentence. */
+/** Why the API refused a request: problems of fields, or one sentence. */
 export type Rejection = string | readonly FieldProblem[];
 
-/** Why the API refused, for the page that asked. @throws the error if it is no refusal, or a 404 */
+/** Why the API refused, for the page that asked. @throws the error if it is not a refusal, or a 404 */
 export function rejectionOf(error: unknown): Rejection {
   if (error instanceof Problem && error.status !== 404)
     return error.problems.length > 0 ? error.problems : error.message;
   throw error;
 }
 
-/** What was found, or why the API refused the filters. @throws any other error */
+/** The result of a search, or why the API refused its filters. @throws any other error */
 export async function unlessRefused<Found>(asked: Promise<Found>) {
   try {
     return { found: await asked, refused: undefined };

@@ -1,6 +1,6 @@
 /**
- * The page behind the link in a confirmation's mail (docs/interface.md, N6). Its button confirms, since programs that
- * look for malware open every link. Needs no sign-in: the link is the proof.
+ * The page behind the link in a confirmation mail (docs/interface.md, N6). Only its button confirms, since malware
+ * scanners open every link. Needs no sign-in: the link is the proof.
  */
 import type { Context } from 'hono';
 import { type Confirmable, confirmAddress, findConfirmable } from '../db/notices/confirmation.ts';
@@ -9,7 +9,7 @@ import type { ConsoleApp, ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { respondPlain } from './layout.tsx';
 import { CONSOLE } from './session.ts';
 
-/** What a token looks like: 32 bytes in base64url. */
+/** The form of a token: 32 bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
 export function confirmationRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {

@@ -15,7 +15,7 @@ export function ConfirmPage(props: {
   action: string;
   back: string;
   refused?: Rejection | undefined;
-  /** Of its fields, if it has some. */
+  /** The paths of its fields, if it has any. */
   fields?: FieldPaths;
   values?: Query | undefined;
   children: Child;

@@ -34,12 +34,12 @@ import { webhookRoutes } from './webhooks/routes.tsx';
 
 const secured = securedPages('same-origin');
 
-/** Whether a page refreshes itself. A POST is always a person's. */
+/** Whether a request is a page's own refresh. A POST always comes from a person. */
 function isLive(c: Context<ConsoleEnv>): boolean {
   return c.req.method !== 'POST' && c.req.header('hx-request') === 'true';
 }
 
-/** Pages rendered at once, of all e-shops and of one: bounds reads that bypass the API but share its budget. */
+/** Pages rendered at once, of all e-shops and of one: limits reads that bypass the API but share its budget. */
 const CONCURRENT_PAGES = { total: 8, perKey: 3 } as const;
 
 /** Requires a session, and redirects others to the sign-in. */
@@ -52,7 +52,7 @@ function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHa
     const session = id === undefined ? null : await authenticator.authenticate(id, !live);
     if (id === undefined || session === null) {
       if (!live) return await authenticator.unauthenticated(c);
-      // The page reloads itself, which leads to the sign-in.
+      // This makes the page reload itself, which leads to the sign-in.
       c.header('hx-refresh', 'true');
       return c.body(null, 401);
     }
@@ -74,9 +74,9 @@ function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHa
     };
     c.set('viewer', viewer);
     c.set('api', apiClient(api, viewer));
-    // A POST waits for its turn in the API, and the test of a webhook for its receiver.
+    // A POST waits for its turn in the API, and a test of a webhook waits for its receiver.
     if (c.req.method === 'POST') return await next();
-    // The place counts for the person's own e-shop, the first one, whichever e-shop the page is about.
+    // The place counts for the person's first e-shop, whichever one the page is about.
     await places.run(eshops[0]?.id ?? eshop.id, next);
   };
 }

@@ -10,14 +10,14 @@ import type { ApiClient } from './api-client.ts';
 /** Pages of Temporal's UI, for the warehouse and for operators. */
 export interface TemporalLinks {
   delivery(deliveryId: string): Promise<string | null>;
-  /** Lists of workflows. @param eshops only of these; null: of all */
+  /** Lists of workflows. @param eshops only workflows of these; null for all */
   lists(
     about: { readonly webhookId?: number; readonly entityId?: string },
     eshops: readonly number[] | null,
   ): readonly { readonly name: string; readonly url: string }[];
 }
 
-/** The owner of a session, as far as it is not about one e-shop. */
+/** The parts of a session's owner that do not depend on the e-shop. */
 type Authenticated = Pick<Viewer, 'eshops' | 'operator' | 'now'> & {
   readonly user: Omit<Session, 'eshopId'>;
 };
@@ -49,7 +49,7 @@ export type NamedCount = readonly [name: string, value: string, path: string | n
 export interface InstallationStatus {
   /** Problems that need attention, in one sentence each. */
   readonly problems: readonly string[];
-  /** Their paths are below that of all e-shops. */
+  /** The counts; their paths are below the path of all e-shops. */
   readonly counts: readonly NamedCount[];
   /** Everything shown by `waybill status` and `waybill top`. */
   readonly rows: readonly (readonly [string, string])[];
@@ -63,7 +63,7 @@ export interface ShownRecovery extends RecoveryStatus {
 
 export interface OperatorDeps {
   installation(): Promise<InstallationStatus>;
-  /** Of all e-shops: those under way, and the newest of the others. */
+  /** The recoveries of all e-shops: those under way, and the newest of the others. */
   recoveries(): Promise<readonly ShownRecovery[]>;
   /** @param comment the reason, and the operator */
   control(
@@ -84,11 +84,11 @@ export interface ConsoleDeps extends ApiDeps {
 }
 
 export interface Viewer extends SignedIn {
-  /** Of the e-shop that the page is about. */
+  /** The name of the e-shop that the page is about. */
   readonly eshopName: string;
-  /** All that the person may see. */
+  /** All e-shops that the person may see. */
   readonly eshops: readonly EshopName[];
-  /** Whether it has the keys of the installation itself. */
+  /** Whether the person has the keys of the installation itself. */
   readonly operator: boolean;
   /** Null for an e-shop's user: Temporal's UI shows the workflows of others, too. */
   readonly temporal: TemporalLinks | null;

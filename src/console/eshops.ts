@@ -22,7 +22,7 @@ function named(pathname: string): { readonly kind: Owned; readonly id: string } 
   return (kind === 'deliveries' || kind === 'events') && UUID.test(id) ? { kind, id } : null;
 }
 
-/** The e-shop with this number, given as text; undefined if it is none of them. */
+/** The e-shop with this number, given as text; undefined if it is not among them. */
 function among(eshops: readonly EshopName[], text: string | undefined): EshopName | undefined {
   return eshops.find(({ id }) => String(id) === text);
 }
@@ -42,7 +42,7 @@ export async function requestedEshop(
     throw new Problem(404, 'There are no e-shops yet. Create one with waybill eshop create.');
   const requested = c.req.query('eshop') || undefined;
   const followed = c.req.header(ESHOP_HEADER);
-  // If access to it is gone, there is no fallback: an open page would show another e-shop under the name of this one.
+  // Without access to it there is no fallback: an open page would show another e-shop under the name of this one.
   if ([requested, followed].some((number) => number !== undefined && among(eshops, number) === undefined))
     throw new Problem(404, 'There is no such e-shop.');
   if (eshops.length === 1) return first;

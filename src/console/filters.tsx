@@ -15,7 +15,7 @@ export function ChoiceFilter(props: Parameters<typeof Select>[0]) {
   return <Select {...more} options={[['', 'Any'], ...options]} />;
 }
 
-/** Its name is not the one that chooses the e-shop of other pages. */
+/** Its name differs from the one that chooses the e-shop of other pages. */
 function EshopFilter() {
   const { eshops } = useViewer();
   if (eshops.length > MAX_ESHOPS_LISTED) return <Input name="among" label="E-shop number" />;
@@ -54,14 +54,14 @@ const FILTERS = {
 };
 type FilterName = keyof typeof FILTERS;
 
-/** Each shows its own problem: they are named as in the API. */
+/** Each field shows its own problem: the names are those of the API. */
 export const FILTER_FIELDS: FieldPaths = Object.keys(FILTERS);
 
 /**
  * The filters of a list, in one row.
  * @param path of the list, below `/console`
- * @param more filters that are seldom needed, shown on demand: one that is set is shown at once
- * @param children further ones, of this list alone
+ * @param more filters that are seldom needed, shown on demand, or at once if any is set
+ * @param children further filters, for this list only
  */
 export function Filters(props: {
   path: string;
@@ -71,7 +71,7 @@ export function Filters(props: {
   children?: Child;
 }) {
   const { path, asked, shown = [], more = [], children } = props;
-  // Neither is a filter: a page of the list, and a delivery that it continues after.
+  // These are not filters: the page of the list, and the delivery after which it continues.
   const { page: _page, before: _before, ...set } = nonEmpty(asked);
   return (
     <form method="get" action={`${CONSOLE}${path}`} class="filters">

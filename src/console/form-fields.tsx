@@ -4,7 +4,7 @@ import type { EventType } from '../domain/event-types.ts';
 import type { Query } from './api-client.ts';
 import { ProblemsOfForm } from './problems.ts';
 
-/** What the fields of a form show, by their names; a box shows whether it is `true`. */
+/** The values that the fields of a form show, by their names; a box is ticked if its value is `true`. */
 export const ValuesOfForm = createContext<Query>({});
 
 /** The choice of one of a webhook's types, for a test; null if it has only one. @param value the one chosen before */
@@ -90,7 +90,7 @@ export function TextArea({ name, label, hint }: FieldProps) {
   );
 }
 
-/** @param props.value in the place of the form's */
+/** @param props.value replaces the form's */
 export function Input(props: JSX.IntrinsicElements['input'] & FieldProps) {
   const { name, label, hint, type = 'text', value: own, ...rest } = props;
   const value = own ?? useContext(ValuesOfForm)[name] ?? '';

@@ -27,7 +27,7 @@ export const smallForms = bodyLimit({
  * Refuses changes not sent by our own pages, and reasons that are too long; sets `c.var.form`.
  * @param sessionOf the id of the session that the form belongs to
  * @param acceptFormOnce left out if a form may be sent again
- * @throws Problem 403; 400 for text that cannot be kept; 409 for a form sent before, as by reloading its result
+ * @throws Problem 403; 400 for text that cannot be stored; 409 for a form sent before, as by reloading its result
  */
 export function ownForms(
   sessionOf: (c: Context<ConsoleEnv>) => string | undefined,
@@ -40,12 +40,12 @@ export function ownForms(
     const id = sessionOf(c);
     if (!(c.req.header('content-type') ?? '').startsWith('application/x-www-form-urlencoded'))
       throw forbidden(REFUSED);
-    // Of a repeated field only the last counts.
+    // If a field is repeated, only the last value counts.
     const form = Object.fromEntries(new URLSearchParams(await c.req.text()));
     if (id === undefined || !isCsrfToken(id, form.csrf ?? '')) throw forbidden(REFUSED);
     const refused = findInvalidText(form);
     if (refused !== null) throw new Problem(400, `${refused.path}: ${refused.message}`);
-    // Before the form counts as sent, so that it can be sent again.
+    // Checked before the form counts as sent, so that it can be sent again.
     if ((form.reason ?? '').length > MAX_REASON_CHARS) throw new Problem(400, LONG_REASON);
     // Absent before authentication.
     const viewer: Viewer | undefined = c.get('viewer');

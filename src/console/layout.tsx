@@ -88,7 +88,7 @@ export function Form(
   );
 }
 
-/** First in a form of several actions: Enter in its field chooses none of them. */
+/** Put first in a form of several actions, so that Enter in its field chooses none of them. */
 export const NoDefaultButton = () => <button type="submit" disabled hidden />;
 
 /** A button for one action. Its id keeps the focus when its part of the page is replaced. */
@@ -150,7 +150,7 @@ interface PageProps {
   readonly refused?: Rejection | undefined;
   /** The fields of its form, which show their own problems. */
   readonly fields?: FieldPaths;
-  /** The webhooks that notice and refusal may name. */
+  /** The webhooks that the notice and the refusal may name. */
   readonly names?: WebhookNames;
   readonly children: Child;
 }
@@ -161,7 +161,7 @@ export function Page(props: PageProps) {
   const { at, rest } = problemsIn(refused, fields);
   const { username, role, eshopId } = viewer.session;
   const several = seesSeveral(viewer);
-  // They keep a live page with this e-shop.
+  // These headers keep a live page at this e-shop.
   const headers = JSON.stringify({ [ESHOP_HEADER]: String(eshopId) });
   const about = several ? { 'data-eshop': String(eshopId), 'hx-headers': headers } : {};
   return (
@@ -216,6 +216,6 @@ export function respond(c: Context<ConsoleEnv>, page: Child, status: ContentfulS
 
 /** A page for anybody. */
 export function html(page: Child): string {
-  // We write no such characters ourselves; in the text of others they could reverse or hide what is next to it.
+  // We write no such characters ourselves; in text by others they could reverse or hide the text next to it.
   return withoutUnseen(`<!doctype html>\n${page}\n`);
 }

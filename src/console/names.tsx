@@ -8,7 +8,7 @@ import { Time } from './times.tsx';
 /** The webhooks that a page names, by id. */
 export type WebhookNames = ReadonlyMap<number, { readonly name: string; readonly deleted: boolean }>;
 
-/** Two of the same name also get their numbers. */
+/** Webhooks of the same name also get their numbers. */
 export function namesOf(
   webhooks: readonly (Omit<NamedWebhook, 'deleted'> & { deleted?: boolean })[],
 ): WebhookNames {

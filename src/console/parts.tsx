@@ -6,7 +6,7 @@ import type { EventType } from '../domain/event-types.ts';
 import { piece, type Query, queryText } from './api-client.ts';
 import { CONSOLE } from './session.ts';
 
-/** A part of a page under a title. @param flush with rows up to its edges */
+/** A part of a page under a title. @param flush its rows reach its edges */
 export function Card(props: { id: string; title: string; flush?: boolean; children: Child }) {
   const { id, title, flush = false, children } = props;
   return (
@@ -65,7 +65,7 @@ interface PagerLink {
   readonly rel?: 'prev' | 'next';
 }
 
-/** Where a page of a list is, and links to others. */
+/** The position of a page in its list, and links to others. */
 function PagerBar({ text, links }: { text: string; links: readonly PagerLink[] }) {
   return (
     <nav class="pages" aria-label="Pages">
@@ -95,7 +95,7 @@ export function Pages({ paging, path, query }: { paging: Pagination; path: strin
 /**
  * The links below a list that begins with the newest.
  * @param asked its query, in which `before` says where this page begins
- * @param next where the next one begins; undefined if this is the last
+ * @param next where the next page begins; undefined if this is the last
  */
 export function CursorPager(props: {
   text: string;
@@ -145,7 +145,7 @@ export function Table(props: {
   );
 }
 
-/** Shown if there is nothing to list. @param children the meaning of that, or the next step */
+/** Shown if there is nothing to list. @param children what that means, or the next step */
 export function Empty({ title, children, more }: { title: string; children: Child; more?: Child }) {
   return (
     <div class="empty">
@@ -157,7 +157,7 @@ export function Empty({ title, children, more }: { title: string; children: Chil
 }
 
 /**
- * How long all viewers of live pages share costly readings, in milliseconds. Too low: each reads it again. Too high:
+ * How long all viewers of live pages share costly readings, in milliseconds. Too low: each reads again. Too high:
  * a change is seen later.
  */
 export const SHARED_READ_MS = 3_000;

@@ -1,4 +1,4 @@
-/** The problems that the API finds in a form, each at its field. */
+/** The problems that the API finds in a form, each for its field. */
 import { createContext } from 'hono/jsx';
 import { type FieldProblem, problemsText } from '../domain/problem.ts';
 import { capital, counted } from '../domain/text.ts';
@@ -7,7 +7,7 @@ import type { Rejection } from './api-client.ts';
 /** By the name of the field: read by the fields of a form; set by its page. */
 export const ProblemsOfForm = createContext<Readonly<Record<string, string>>>({});
 
-/** The paths in the body of the fields of a form, where each is named by the last part. */
+/** The paths of a form's fields in the body; the last part of each is the name of the field. */
 export type FieldPaths = readonly string[];
 
 /** A problem of one part of a field: a header by its name, an address by its line. */
@@ -17,7 +17,7 @@ function aboutPart(part: string, message: string): string {
 }
 
 /**
- * @param refused undefined if nothing was
+ * @param refused undefined if nothing was refused
  * @returns the problems of known fields, and the rest, in a sentence
  */
 export function problemsIn(refused: Rejection | undefined, paths: FieldPaths) {

@@ -22,7 +22,7 @@ const SESSION = 'waybill_session';
 /** The cookie before sign-in: it ties the form to the browser that requested it. */
 const BEFORE = 'waybill_sign_in';
 
-/** The page after the sign-in: one of the console's, as a browser asks for it, so never with control characters. */
+/** The page after the sign-in: one of the console, normalized as by a browser, so without control characters. */
 function pathOf(next = ''): string {
   return (/\p{Cc}/u.test(next) ? null : pageOf(next)) ?? CONSOLE;
 }
@@ -152,7 +152,7 @@ function signInRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
     };
     const address = addressOf(c);
     try {
-      // The number as given: whether such an e-shop exists must affect only the success.
+      // The number as typed: whether such an e-shop exists must affect only the success.
       const attempt = {
         eshopId: eshopNumber(eshop),
         byNumber: true,

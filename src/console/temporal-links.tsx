@@ -4,10 +4,10 @@ import { Card } from './parts.tsx';
 import { useViewer } from './viewer.ts';
 
 /**
- * Links that leave the console, in a new window: to lists of workflows; nothing for an e-shop's user.
+ * Links to lists of workflows, which open in a new window; nothing for an e-shop's user.
  * @param about a webhook or record
  * @param eshops whose workflows: by default those of the page's e-shop, null for all
- * @param workflow of one delivery, which comes first
+ * @param workflow that of one delivery, which comes first
  */
 export function TemporalLinkList(props: {
   about?: Parameters<TemporalLinks['lists']>[0];

@@ -2,7 +2,7 @@
 import { briefDuration } from '../domain/duration.ts';
 import { useViewer } from './viewer.ts';
 
-/** As in `localTimes` of console.js. */
+/** The same as in `localTimes` of console.js. */
 const SHORT = {
   day: 'numeric',
   month: 'short',
@@ -25,7 +25,7 @@ function written(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** A time in UTC, which the page's script turns into the reader's own; the full one is its title. */
+/** A time in UTC, which the page's script turns into the reader's own; the full time is its title. */
 export function Time({ at }: { at: string }) {
   return (
     <time datetime={at} title={written(at)} class="at">

@@ -1,4 +1,4 @@
-/** The person who looks at a page, for all of its components. */
+/** The person who views a page, for all of its components. */
 import { createContext, useContext } from 'hono/jsx';
 import type { Viewer } from './deps.ts';
 

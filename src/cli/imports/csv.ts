@@ -1,7 +1,7 @@
 /** CSV as in RFC 4180. */
 
 /**
- * The most lines of a record. Too low: a field with that many lines is refused. Without a limit, a file without the
+ * The longest record, in lines. Too low: a field with that many lines is refused. Without a limit, a file without the
  * first quote of each line takes days: 140 kB took 14 s, and the time grows with the square of the size.
  */
 const MAX_RECORD_LINES = 500;
@@ -9,7 +9,7 @@ const MAX_RECORD_LINES = 500;
 /**
  * The records of a text, each with the line on which it begins, from 1; empty lines are left out. A quote inside a
  * field that does not begin with one is literal. If a quoted field is not closed within {@link MAX_RECORD_LINES}, or
- * has text after its end, only that line is lost: its fields are null.
+ * text follows its end, only that line is lost: its fields are null.
  */
 export function* csvRecords(lines: readonly string[]) {
   let next = 0;

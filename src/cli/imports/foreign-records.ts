@@ -20,7 +20,7 @@ interface Foreign {
   readonly description: string | null;
   readonly secret: string | null;
   readonly headers: Readonly<Record<string, string>> | null;
-  /** The parts without a counterpart here. */
+  /** The parts of the record that have no counterpart here. */
   readonly lost: readonly string[];
 }
 

@@ -74,7 +74,7 @@ const firstPageSchema = v.object({
   data: v.object({ pagination: v.object({ has_prev_page: v.literal(false) }) }),
 });
 
-/** The webhook of an endpoint, as far as the list was read. */
+/** The webhook of an endpoint, from the part of the list read so far. */
 interface Endpoint {
   readonly line: number;
   /** A webhook without its types. */

@@ -4,13 +4,13 @@ import type * as v from 'valibot';
 import { reasonOf, UserError } from '../../lib/user-error.ts';
 import { csvRecords } from './csv.ts';
 
-/** A line as read, or why it could not be read, or the part of it without a counterpart here. */
+/** A line as read, why it could not be read, or the part of it that has no counterpart here. */
 export type ImportLine = { readonly line: number } & (
   | { readonly value: unknown }
   | { readonly problem: string; readonly outcome?: 'unmapped' }
 );
 
-/** The fields of a line by name: the possible titles of a CSV, where text and enumerations are plain, others JSON. */
+/** The fields of a line by name: the possible titles of a CSV, in which only text and enumerations are not JSON. */
 type Titles = v.ObjectEntries;
 
 const PLAIN: readonly string[] = ['string', 'picklist'];

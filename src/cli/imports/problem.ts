@@ -3,7 +3,7 @@ import { findInvalidText } from '../../domain/invalid-text.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
 import { isObject } from '../../domain/validation.ts';
 
-/** The most characters shown of a field. */
+/** The maximum number of characters shown of a field. */
 const MAX_CHARS = 200;
 
 /** @throws Problem if it is not an object, or has text that cannot be stored */

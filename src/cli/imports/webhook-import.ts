@@ -20,7 +20,7 @@ import { sealing } from '../../secrets/static-headers.ts';
 import { fieldOf, lineFields, textFieldOf, urlOf } from './problem.ts';
 import type { Outcome } from './run-import.ts';
 
-/** Keeps ids generated after it within the numbers that commands accept. */
+/** The maximum keeps ids generated later within the numbers that commands accept. */
 const MAX_ID = 900_000_000;
 
 const number = (max: number, message: string) =>
@@ -45,7 +45,7 @@ interface ImportResult {
   /** The id of the webhook; null if there is none, or if it is known only after creation. */
   readonly id: number | null;
   readonly url: string | null;
-  /** If the line was refused: as it was written there. */
+  /** If the line was refused, the type as written there. */
   readonly webhookType: string | null;
   /** Empty if none, or if the line was refused. */
   readonly additionalTypes: readonly EventType[];

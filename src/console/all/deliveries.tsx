@@ -77,7 +77,7 @@ function ActionsCard({ asked, offered }: { asked: Query; offered: ReadonlySet<Ac
   );
 }
 
-/** Asks before several are given up. @param form the fields sent, which are sent again */
+/** Asks for confirmation before several are given up. @param form the fields sent, which are sent again */
 export function GiveUpAllPage({ form, ids }: { form: Query; ids: readonly string[] }) {
   return (
     <ConfirmPage

@@ -17,7 +17,7 @@ import { needsAttention, TroubledWebhook } from '../webhooks/health.tsx';
 import { scopeOf, titlesOf } from './scope.ts';
 
 const CREATE = 'npx --no waybill eshop create --name NAME --email ADDRESS';
-/** The most webhooks shown as needing attention: if there are more, the problem is elsewhere. */
+/** The maximum number of webhooks shown as needing attention: if there are more, the problem is elsewhere. */
 const MAX_SHOWN = 50;
 const MAX_WEBHOOKS_LISTED = 10_000;
 
@@ -81,7 +81,7 @@ function Eshops({ webhooks }: { webhooks: readonly Shown[] }) {
   );
 }
 
-/** The installation itself, as in `waybill status`: what matters, above the e-shops. */
+/** The installation itself, as in `waybill status`: the most important facts, above the e-shops. */
 function Installation({ problems, counts }: InstallationStatus) {
   return (
     <>

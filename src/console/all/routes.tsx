@@ -26,8 +26,8 @@ import { MAX_ROWS, numberField, scopeOf } from './scope.ts';
 import { webhooksOfAll } from './webhooks.tsx';
 
 /**
- * How many deliveries are acted on at once. Too low: a page of them takes long. Too high: the database's connections,
- * and without a worker, all wait for an answer that does not come.
+ * How many deliveries are acted on at once. Too low: a page of them takes long. Too high: they use up the database's
+ * connections, and without a worker all wait for an answer that does not come.
  */
 const ASKED_AT_ONCE = 5;
 
@@ -118,7 +118,7 @@ export function allRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
         const message = 'Not asked: an earlier request got no answer.';
         return { deliveryId, accepted: false, message };
       }
-      // Check the owner first: the workflow checks nothing.
+      // Check the owner first, as the workflow does not.
       const owner = await eshopOf(sql, 'deliveries', deliveryId);
       const visible = owner !== null && (scope === undefined || scope.includes(owner));
       const answer: RequestedResult = visible

@@ -1,14 +1,14 @@
-/** The console's own script: refreshes live pages while somebody looks. Without it pages stay as they were loaded. */
+/** The console's own script: refreshes live pages while somebody looks. Without it pages stay as loaded. */
 (() => {
   /** The time between two requests for the page, in milliseconds. */
   const POLL_MS = 4_000;
-  /** How long a form is not sent again, in milliseconds. Too short: second clicks pass. Too long: a retry waits. */
+  /** How long a form is not sent again, in milliseconds. Too short: double clicks pass. Too long: a retry waits. */
   const SECOND_CLICK_MS = 5_000;
 
   const box = document.querySelector('[hx-get][hx-select]');
   let paused = false;
 
-  // A list with checked items is not refreshed, either, nor one in which somebody has got to by the keyboard.
+  // A list with checked items is not refreshed either, nor one that somebody has reached with the keyboard.
   const looking = () =>
     !paused &&
     document.visibilityState === 'visible' &&
@@ -28,8 +28,8 @@
     if (page === shown || !looking()) detail.shouldSwap = false;
     if (detail.shouldSwap) shown = page;
   });
-  // This person may no longer see the page: loaded again, it says so. It names its e-shop, since without one it would
-  // be about another.
+  // This person may no longer see the page, and reloading it says so. The request names the e-shop, since otherwise
+  // the page would be about another one.
   document.addEventListener('htmx:responseError', ({ detail }) => {
     if (detail.xhr.status !== 403 && detail.xhr.status !== 404) return;
     const again = new URL(box.getAttribute('hx-get'), location);
@@ -42,7 +42,7 @@
   const sent = new Set();
   document.addEventListener('submit', (event) => {
     if (event.target.method !== 'post') return;
-    // By its path: the form may have been replaced by a new one.
+    // Forms are recognized by their path: a new one may have replaced this one.
     const path = event.target.getAttribute('action');
     if (sent.has(path)) event.preventDefault();
     else setTimeout(() => sent.delete(path), SECOND_CLICK_MS);
@@ -50,12 +50,12 @@
   });
   addEventListener('pageshow', () => sent.clear());
 
-  // For a navigation wider than the screen. scrollIntoView() would move the start of keyboard navigation.
+  // If the navigation is wider than the screen. scrollIntoView() would move the start of keyboard navigation.
   const here = document.querySelector('nav [aria-current]');
   const nav = here?.closest('nav');
   if (nav) nav.scrollLeft = here.offsetLeft - nav.clientWidth / 2;
 
-  // "Everything about orders" ticks the boxes of its group. While none is ticked, the list moves to it, too.
+  // "Everything about orders" ticks the boxes of its group. If no box is ticked yet, the list changes to it as well.
   document.addEventListener('click', (event) => {
     const about = event.target.closest('a[data-about]')?.dataset.about;
     if (about === undefined) return;
@@ -68,7 +68,7 @@
     for (const box of group) box.checked = true;
   });
 
-  // All deliveries of a list at once. Without a script each is selected by itself.
+  // Selects all deliveries of a list at once. Without the script each is selected by itself.
   const chosen = document.getElementById('act-on-chosen');
   const boxes = () => [...document.querySelectorAll('input[type="checkbox"][form="act-on-chosen"]')];
   const all = document.createElement('input');

@@ -7,7 +7,7 @@ import { badRequest, forbidden, Problem } from '../../domain/problem.ts';
 import type { Role } from '../../domain/role.ts';
 import { oneLine } from '../../domain/text.ts';
 
-/** The label of its button, and what its requester did. */
+/** The label of an action's button, and the words for what its requester did. */
 export const ACTION_TEXTS: Readonly<Record<ActionName, readonly [label: string, done: string]>> = {
   tryNow: ['Try now', 'asked for an attempt'],
   hold: ['Hold', 'held it'],
@@ -20,7 +20,7 @@ export function actionsOf(role: Role): readonly ActionName[] {
   return role === 'warehouse' ? actionNames : ['tryNow', 'giveUp'];
 }
 
-/** As `askedBy` marks a user of the e-shop. */
+/** The mark that `askedBy` adds to a user of the e-shop. */
 const OF_THE_ESHOP = ' (e-shop)';
 
 /** Who requested an action, as far as the viewer may know: an e-shop never sees an account of the warehouse. */

@@ -1,4 +1,4 @@
-/** Where a delivery stands, and what can be done: the most useful first. */
+/** Where a delivery stands, and what can be done, the most useful action first. */
 import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { queryText } from '../api-client.ts';
 import { Input } from '../form-fields.tsx';
@@ -14,7 +14,7 @@ export interface NextProps extends StandingProps {
   readonly offered: readonly ActionName[];
 }
 
-/** Whether its webhook lost more than this delivery, because failures have deactivated it since. */
+/** Whether its webhook lost more than this delivery, because failures have since deactivated it. */
 function lostMore({ delivery, webhook: { lastDeactivation } }: NextProps): boolean {
   return (
     lastDeactivation !== null &&
@@ -36,7 +36,7 @@ function Activate({ webhookId }: { webhookId: number }) {
   );
 }
 
-/** After its end. Only an active webhook can be sent anything. */
+/** The actions after its end. Nothing can be sent to an inactive webhook. */
 function AfterEnd(props: NextProps) {
   const { delivery, webhook } = props;
   const { id, state, createdAt } = delivery;
@@ -116,7 +116,7 @@ export function Next(props: NextProps) {
         </p>
         <div class="actions">{isOpen ? <WhileOpen {...props} /> : <AfterEnd {...props} />}</div>
       </LivePart>
-      {/* Beside the part that refreshes itself, which would empty it. */}
+      {/* Outside the part that refreshes itself, which would empty it. */}
       {isOpen && viewer.session.role === 'warehouse' ? <Reason /> : null}
     </Form>
   );

@@ -28,7 +28,7 @@ const FILTERS = [...SHOWN, ...MORE, 'webhookId', 'attempts', 'page'] as const;
 /** @param found null if the API refused the filters */
 function DeliveriesPage(props: {
   asked: Query;
-  /** Of all its webhooks. */
+  /** The names of all its webhooks. */
   names: WebhookNames;
   found: v.InferOutput<typeof DeliveryList> | null;
   refused: Rejection | undefined;
@@ -115,7 +115,7 @@ export function deliveryRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
     const asked = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)]));
     const { api } = c.var;
     const names = namesOf(await api.get(v.array(webhookRecordSchema), '/v21/webhooks'));
-    // The form always sends both; alone the second is refused.
+    // The form always sends both; the API refuses the second on its own.
     const attempts = asked.lastStatus ? asked.attempts : undefined;
     const query = { ...asked, attempts, since: fromField(asked.since), until: fromField(asked.until) };
     const answer = await unlessRefused(api.list(DeliveryList, '/v21/deliveries', query));

@@ -13,10 +13,10 @@ import { WaitReason } from './standing.tsx';
 
 export const DeliveryList = v.object({ data: v.array(Delivery), pagination: Pagination });
 
-/** The newest first. */
+/** The rows, newest first. */
 export function DeliveryRows(props: {
   deliveries: readonly v.InferOutput<typeof Delivery>[];
-  /** Left out on the page of their webhook. */
+  /** The names of webhooks; left out on the page of their own webhook. */
   names?: WebhookNames;
   /** The e-shop, if the list has deliveries of several. */
   eshopOf?: (id: string) => string | null;

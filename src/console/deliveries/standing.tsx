@@ -29,8 +29,8 @@ function deliveryLink(id: string, text: string): Child {
 }
 
 /**
- * Why it expired (docs/interface.md, D9 and D10): a failure of Waybill, an operator's hold, or else its webhook was
- * inactive. If there are two causes, the certain one is named.
+ * Why it expired (docs/interface.md, D9 and D10): a failure of Waybill, an operator's hold, or otherwise an inactive
+ * webhook. If there may be two causes, the certain one is named.
  */
 function expiry({ delivery, webhook, policy, windowLost }: StandingProps, viewer: Role): string {
   const ended = `Its window of ${duration(policy.windowMs)} ended`;
@@ -78,7 +78,7 @@ export function WaitReason({ delivery }: { delivery: v.InferOutput<typeof Delive
   return waitsFor === null ? null : <span>{WAITS[waitsFor.reason]}</span>;
 }
 
-/** Of a delivery that is not held: a paused webhook would hold it. */
+/** For a delivery that is not held: a paused webhook would hold it. */
 const WAITS = {
   order: 'waits for an older event',
   limit: 'waits for other requests',

@@ -1,4 +1,4 @@
-/** The history of a delivery, the latest first: one line each, responses folded. */
+/** The history of a delivery, latest first, one line each, with responses folded. */
 import type { Child } from 'hono/jsx';
 import { duration } from '../../domain/duration.ts';
 import type { Role } from '../../domain/role.ts';

@@ -38,7 +38,7 @@ export function OutcomeBadge({ outcome: { deliveryId, state, cause } }: { outcom
   );
 }
 
-/** What needs attention first. */
+/** The states that need attention come first. */
 const URGENCY: readonly Tone[] = ['bad', 'warn', 'busy', 'calm', 'good', ''];
 
 export function toneOf({ state, cause }: Outcome): Tone {
@@ -50,7 +50,7 @@ export function byUrgency(outcomes: readonly Outcome[]): Outcome[] {
   return outcomes.toSorted((a, b) => urgency(a) - urgency(b));
 }
 
-/** The most that a row shows: an event may have many webhooks. */
+/** The maximum number of outcomes in a row: an event may have many webhooks. */
 const MAX_SHOWN = 4;
 
 /** The most urgent ones, on one line. */

@@ -26,7 +26,7 @@ function detailOf({ webhookId, state, lastError, cause, reason }: Outcome): stri
 
 const FILTERS = ['entityId', 'arrived', 'webhookType', 'since', 'until', 'page'] as const;
 const Filter = v.object(eventFilter);
-/** Rows without pages. */
+/** The maximum number of rows if the list has no pages. */
 const MAX_ROWS = 100;
 
 export function eventRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {

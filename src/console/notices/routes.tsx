@@ -113,7 +113,7 @@ export function noticeRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
 
   app.get(NOTICES, async (c) => renderNotices(c, await read(c), {}));
 
-  // The page is the answer to the form: a new secret is on it, and nowhere else.
+  // The response to the form is the page itself: only there is a new secret shown.
   app.post(NOTICES, async (c) => {
     const { form, api } = c.var;
     try {

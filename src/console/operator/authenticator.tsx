@@ -66,7 +66,7 @@ export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: str
       session = hashOf(id);
       endsAt = performance.now() + SESSION_HOURS * 3_600_000;
       setCookie(c, cookieName(c), id, { ...cookie, maxAge: SESSION_HOURS * 3600 });
-      // A page that goes on: being same-site, it makes the browser send the cookie, wherever the link was opened.
+      // A page that redirects: being same-site, it makes the browser send the cookie, wherever the link was opened.
       const to = `${CONSOLE}${ALL}`;
       c.header('refresh', `0; url=${to}`);
       return respondPlain(

@@ -124,7 +124,7 @@ export function operatorRoutes(app: ConsoleApp, { sql, operator }: ConsoleDeps):
     if (!sent.success) throw new Problem(400, 'There is no such action for a recovery.');
     const { asked, reason } = sent.output;
     const [action, id] = asked;
-    // The e-shop sees the reason, and not whose account it was.
+    // The e-shop sees the reason, but not whose account it was.
     const { done, message } = await control(id, action, reason);
     return await renderOperator(c, done ? { notice: message } : { refused: message });
   });

@@ -1,11 +1,11 @@
-/** Deliveries over time as bars, with a table of the numbers, also for screen readers. */
+/** Deliveries over time as bars, with a table of the numbers, which screen readers can read too. */
 import { type CountStep, countOf } from '../../db/console/delivery-counts.ts';
 import { More, Table } from '../parts.tsx';
 import { Time } from '../times.tsx';
 
 const HOUR = 3_600;
 
-/** Periods that end now, in steps, the shortest first. `step` is the meaning of a bar. */
+/** Periods that end now, in steps, shortest first. `step` is the period of one bar. */
 export const ranges = [
   { name: '1h', title: 'Hour', seconds: HOUR, stepSeconds: 60, step: 'per minute' },
   { name: '6h', title: '6 hours', seconds: 6 * HOUR, stepSeconds: 300, step: 'per 5 minutes' },
@@ -26,7 +26,7 @@ const LEFT = 76;
 const BOTTOM = 34;
 const TOP = 22;
 
-/** The parts of a bar, from below. */
+/** The parts of a bar, from the bottom. */
 const PARTS = [
   { key: 'delivered', tone: 'good', name: 'delivered' },
   { key: 'waiting', tone: 'warn', name: 'waiting' },
@@ -43,7 +43,7 @@ export function roundAbove(count: number): number {
   return ends.find((end) => end >= count) ?? 10 * magnitude;
 }
 
-/** The fewest steps shown: with less than that, a bar would be wide. */
+/** The minimum number of steps shown: with fewer, the bars would be too wide. */
 const MIN_BARS = 20;
 
 function Bar({ step, x, width, perUnit }: { step: CountStep; x: number; width: number; perUnit: number }) {
@@ -51,7 +51,7 @@ function Bar({ step, x, width, perUnit }: { step: CountStep; x: number; width: n
   return (
     <>
       {PARTS.map(({ key, tone }) => {
-        // Even the smallest count is visible.
+        // Even the smallest count must be visible.
         const height = step[key] === 0 ? 0 : Math.max(1.5, step[key] * perUnit);
         y -= height;
         return height === 0 ? null : (
@@ -84,7 +84,7 @@ export function Chart({ steps, range, now }: { steps: readonly CountStep[]; rang
   const maximum = roundAbove(Math.max(1, ...steps.map(countOf)));
   const stepMs = range.stepSeconds * 1_000;
   const last = Math.floor(now.getTime() / stepMs) * stepMs;
-  // Begins with the first delivery: everything earlier is empty.
+  // The chart begins with the first delivery: everything earlier is empty.
   const since = Math.floor((last - (steps[0]?.at.getTime() ?? last)) / stepMs) + 1;
   const bars = Math.min(Math.round(range.seconds / range.stepSeconds), Math.max(MIN_BARS, since));
   const first = last - (bars - 1) * stepMs;

@@ -11,7 +11,7 @@ import { Due, Time } from '../times.tsx';
 type Happened = v.InferOutput<typeof Event>;
 type Deliveries = readonly v.InferOutput<typeof Delivery>[];
 
-/** That of its most urgent outcome. */
+/** The tone of its most urgent outcome. */
 function toneOfEvent({ webhooks }: Happened): Tone {
   const [urgent] = byUrgency(webhooks);
   return urgent === undefined ? '' : toneOf(urgent);
@@ -24,7 +24,7 @@ function Place({ outcome, deliveries }: { outcome: Outcome; deliveries: Deliveri
   const relatedId = delivery?.supersededBy ?? delivery?.waitsFor?.deliveryId ?? null;
   const number = deliveries.find(({ id }) => id === relatedId)?.sequence;
   if (delivery === undefined || number === undefined) {
-    // Of one without a delivery, the state says why.
+    // Without a delivery, the state says why.
     const detail = deliveryId === null || state === 'delivered' ? null : (reason ?? lastError);
     if (detail === null) return null;
     return (
@@ -48,7 +48,7 @@ function Place({ outcome, deliveries }: { outcome: Outcome; deliveries: Deliveri
   );
 }
 
-/** @param deliveries the known ones of the record; for others an outcome's own words are shown */
+/** @param deliveries the known deliveries of the record; for others an outcome's own words are shown */
 export function History(props: { events: readonly Happened[]; deliveries: Deliveries; names: WebhookNames }) {
   const { events, deliveries, names } = props;
   return (

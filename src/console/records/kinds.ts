@@ -9,7 +9,7 @@ export interface Kind {
   readonly title: string;
   /** Its most important fields, for lists. */
   readonly summaryFields: readonly string[];
-  /** The field that filters its list, as in the API, and its values if these are few. */
+  /** The field that filters its list, as in the API, and its values if there are few. */
   readonly by?: { readonly field: string; readonly label: string; readonly values?: readonly string[] };
 }
 

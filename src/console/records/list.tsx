@@ -1,4 +1,4 @@
-/** The records of a kind: the newest first, or filtered. */
+/** The records of a kind: newest first, or filtered. */
 import type { Pagination } from '../../api/pagination.ts';
 import { idOf } from '../../domain/catalogue.ts';
 import { piece, type Query } from '../api-client.ts';
@@ -49,7 +49,7 @@ function FilterBy({ kind: { entry, by }, asked }: { kind: Kind; asked: Query }) 
 
 /**
  * @param paging of a list that is filtered by the kind's own field; left out if the newest of all are listed
- * @param next where the next page of these begins, if there is one
+ * @param next where the next page of the newest begins, if there is one
  */
 export function ListPage(props: {
   kind: Kind;

@@ -40,7 +40,7 @@ export function recordRoutes(app: ConsoleApp, { sql }: ConsoleDeps): void {
         return respond(c, <ListPage {...{ kind, items, asked, paging }} />);
       }
       const asked = { before: c.req.query('before') };
-      // One more, to see whether there are more.
+      // One more than shown, to see whether there are more.
       const wanted = { before: asked.before ?? null, most: ROWS + 1 };
       const rows = await newestRecords(sql, kind.entry.kind, viewer.session.eshopId, wanted);
       const items = rows.slice(0, ROWS);

@@ -26,15 +26,15 @@ import { type WebhookPages, webhookOf } from './show.tsx';
 interface ConfirmationProps {
   readonly webhook: WebhookRecord;
   readonly policy: RetryPolicy;
-  /** Until when the former secret signs too; null if there is none. */
+  /** When the former secret stops signing; null if there is none. */
   readonly overlapUntil: string | null;
-  /** Where its form leads, what was typed, and why it was refused. */
+  /** Where its form leads, the fields as typed, and why they were refused. */
   readonly form: Pick<Parameters<typeof ConfirmPage>[0], 'here' | 'action' | 'back' | 'values' | 'refused'>;
 }
 
 const MINUTE_MS = 60_000;
 
-/** The end of a pause, as a field shows it: the next minute, as long as the pause may be that long. */
+/** The end of a pause, as a field shows it: rounded up to a minute, unless the pause would be too long. */
 function minuteAfter(end: string): string {
   const latest = Date.now() + MAX_PAUSE_DAYS * 24 * 60 * MINUTE_MS;
   const at = Math.min(Math.ceil(Date.parse(end) / MINUTE_MS), Math.floor(latest / MINUTE_MS));

@@ -17,7 +17,7 @@ const PATHS = [
   'secret',
 ];
 
-/** A header without a value is a line without a colon here. */
+/** In this form, a header without a value is a line without a colon. */
 function inForm(refused: Rejection | undefined): Rejection | undefined {
   if (refused === undefined || typeof refused === 'string') return refused;
   return refused.map(({ path, message }) => {
@@ -26,7 +26,7 @@ function inForm(refused: Rejection | undefined): Rejection | undefined {
   });
 }
 
-/** For an e-shop that brings the secret its receiver already has. */
+/** For an e-shop whose receiver already has a secret. */
 export function OwnSecret() {
   return (
     <Input
@@ -37,7 +37,7 @@ export function OwnSecret() {
   );
 }
 
-/** @param webhook as it is stored; left out for a new one */
+/** @param webhook as stored; left out for a new one */
 export function WebhookForm(props: { webhook?: WebhookRecord; fields: Query; refused?: Rejection }) {
   const { webhook, fields } = props;
   const isNew = webhook === undefined;

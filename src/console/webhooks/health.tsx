@@ -35,7 +35,7 @@ export function needsAttention(webhook: WebhookRecord): boolean {
   return TONES[stateOf(webhook)] === 'bad';
 }
 
-/** Those that need attention first. */
+/** Webhooks that need attention come first. */
 export function byUrgency(webhooks: readonly WebhookRecord[]): WebhookRecord[] {
   const urgency = (webhook: WebhookRecord) => webhookStates.indexOf(stateOf(webhook));
   return webhooks.toSorted((a, b) => urgency(a) - urgency(b));
@@ -46,7 +46,7 @@ export function Health({ webhook }: { webhook: WebhookRecord }) {
   return <Badge tone={TONES[state]}>{state}</Badge>;
 }
 
-/** The problems of a webhook, in sentences, if any. */
+/** The problems of a webhook, if any, in sentences. */
 export function Trouble({ webhook }: { webhook: WebhookRecord }) {
   const { active, incident, lastDeactivation } = webhook;
   if (incident !== null) {
@@ -86,7 +86,7 @@ export function Trouble({ webhook }: { webhook: WebhookRecord }) {
   );
 }
 
-/** Until when a webhook is paused, if it is. */
+/** When the pause of a webhook ends, if it is paused. */
 export function Paused({ webhook, policy }: { webhook: WebhookRecord; policy: RetryPolicy }) {
   const { pausedUntil } = webhook;
   if (pausedUntil === null) return null;
@@ -101,7 +101,7 @@ export function Paused({ webhook, policy }: { webhook: WebhookRecord; policy: Re
   );
 }
 
-/** A webhook that needs attention, in a list. @param eshop if the list has those of several */
+/** A webhook that needs attention, in a list. @param eshop given if the list covers several e-shops */
 export function TroubledWebhook({ webhook, eshop }: { webhook: WebhookRecord; eshop?: string }) {
   return (
     <li class="stack">

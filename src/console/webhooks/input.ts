@@ -49,7 +49,7 @@ function headersOf(text: string): Record<string, string | null> {
   return Object.fromEntries(headers);
 }
 
-/** The complete body: fields left unticked or empty are sent as such, so that no stored value stays. */
+/** The complete body: unticked and empty fields are sent as such, so that no stored value stays. */
 export function inputOf(fields: Query, active: boolean): object {
   const { url = '', webhookType, method, payloadVersion, ordering, description = '', headers = '' } = fields;
   const chosen = parameterNames.filter((name) => fields[name] === 'true').map((name) => [name, true]);

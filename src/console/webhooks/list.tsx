@@ -1,4 +1,4 @@
-/** The webhooks of the e-shop, those that need attention first. */
+/** The webhooks of the e-shop; those that need attention come first. */
 import * as v from 'valibot';
 import { lastAccepted } from '../../db/console/health.ts';
 import { shortTypes } from '../../domain/event-types.ts';
@@ -79,7 +79,7 @@ function States({ webhooks, asked }: { webhooks: readonly WebhookRecord[]; asked
   );
 }
 
-/** Whether a text occurs in what is shown of a webhook. */
+/** Whether a text occurs in the visible parts of a webhook. */
 function hasText(webhook: WebhookRecord, text: string): boolean {
   const { id, url, description } = webhook;
   return [String(id), url, description ?? '', ...typesOf(webhook)].some((each) =>

@@ -33,7 +33,7 @@ import { TestResultCard } from './test-result.tsx';
 export const SigningKeys = v.array(signingKeySchema);
 export const SIGNING_KEYS = '/v21/eshop/signing-keys';
 
-/** Until when the former secret of a webhook signs too; null if there is none. */
+/** When the former secret of a webhook stops signing; null if there is none. */
 export async function findOverlap(sql: ConsoleDeps['sql'], c: Context<ConsoleEnv>, id: number) {
   const { session, now } = c.var.viewer;
   const until = (await findWebhookWithSecrets(sql, session.eshopId, id))?.previousSecretUntil ?? null;
@@ -67,7 +67,7 @@ export interface WebhookPageProps extends Awaited<ReturnType<typeof readWebhook>
   readonly refused?: Rejection | undefined;
 }
 
-/** The most useful first. @param tested the type that was tested before */
+/** The actions, most useful first. @param tested the type that was tested before */
 function Actions({ webhook, tested }: { webhook: WebhookRecord; tested: string | undefined }) {
   const { id, active, pausedUntil, lastDeactivation } = webhook;
   const path = `/webhooks/${id}`;

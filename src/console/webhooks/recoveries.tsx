@@ -21,7 +21,7 @@ export function actionsOf(state: RecoveryState, waits: boolean): readonly Recove
 
 /**
  * A recovery in a list.
- * @param about what it recovers, before its progress
+ * @param about the events that it recovers, shown before its progress
  * @param begun when it began
  * @param children its buttons
  */

@@ -52,7 +52,7 @@ export function webhookRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
     const webhook = await webhookOf(c);
     const at = `/webhooks/${webhook.id}`;
     try {
-      // Saving the form does not switch it: a change made since the page was shown stays.
+      // Saving the form does not switch the webhook on or off: a change made since the page was shown stays.
       const input = inputOf(form, webhook.active);
       await api.send(webhookRecordSchema, 'PUT', `/v21${at}`, input, { keepsActive: true });
       return c.redirect(`${CONSOLE}${at}?done=saved`, 303);

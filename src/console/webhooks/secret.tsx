@@ -14,7 +14,7 @@ export function NewSecret({ secret, use }: { secret: string; use: string }) {
   );
 }
 
-/** While the former secret signs, too. */
+/** Shown while the former secret still signs too. */
 export function Overlap({ until }: { until: string | null }) {
   if (until === null) return null;
   return (
@@ -27,7 +27,7 @@ export function Overlap({ until }: { until: string | null }) {
 
 /**
  * @param id of the webhook
- * @param keys the newest first: one, or two while both sign
+ * @param keys newest first: one, or two while both sign
  */
 export function PublicKeys({ id, keys }: { id: number; keys: readonly SigningKeyRecord[] }) {
   const replaced = keys.some(({ signsUntil }) => signsUntil !== null);

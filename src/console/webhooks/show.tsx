@@ -32,7 +32,7 @@ const COOKIE = 'waybill_secret';
 const MAX_AGE_SECONDS = 120;
 
 /**
- * Passes a webhook's new secret over a redirect, from the form that made it to the page that shows it, so that
+ * Passes a webhook's new secret through a redirect, from the form that made it to the page that shows it, so that
  * reloading makes no other. Its cookie is sealed, limited to that page, and deleted once shown.
  */
 function secretOnce(deps: Pick<ConsoleDeps, 'keys' | 'trustProxy' | 'publicUrl'>) {
@@ -47,7 +47,7 @@ function secretOnce(deps: Pick<ConsoleDeps, 'keys' | 'trustProxy' | 'publicUrl'>
       const sealed = deps.keys.encryptSecret(secret, ownerOf(c, webhookId));
       cookie(webhookId).write(c, sealed.toString('base64url'), { maxAge: MAX_AGE_SECONDS });
     },
-    /** Takes the secret kept for this page, and deletes it; undefined if there is none. */
+    /** Takes the secret stored for this page, and deletes it; undefined if there is none. */
     take(c: PageContext, webhookId: number): string | undefined {
       const sealed = cookie(webhookId).read(c);
       if (sealed === undefined) return undefined;
@@ -55,7 +55,7 @@ function secretOnce(deps: Pick<ConsoleDeps, 'keys' | 'trustProxy' | 'publicUrl'>
       try {
         return deps.keys.decryptSecret(Buffer.from(sealed, 'base64url'), ownerOf(c, webhookId));
       } catch {
-        // Forged, or for another webhook.
+        // The cookie is forged, or for another webhook.
         return undefined;
       }
     },
@@ -67,7 +67,7 @@ export function webhookOf(c: PageContext): Promise<WebhookRecord> {
   return c.var.api.get(webhookRecordSchema, `/v21/webhooks/${piece(c.req.param('id') ?? '')}`);
 }
 
-/** What the routes of webhooks share. */
+/** Functions that the routes of webhooks share. */
 export function webhookPages(deps: ConsoleDeps) {
   const secrets = secretOnce(deps);
 
@@ -91,7 +91,7 @@ export function webhookPages(deps: ConsoleDeps) {
     }
   }
 
-  /** The same for one after which its page is shown again. @param done the word of its notice */
+  /** The same for an action after which the page is shown again. @param done the word of its notice */
   const act = (c: PageContext, done: string, ask: (at: string) => Promise<unknown>) =>
     orRefused(c, async (at) => {
       await ask(`/v21${at}`);

@@ -12,7 +12,7 @@ import { Below, Select } from '../form-fields.tsx';
 
 const boxOf = (type: EventType) => `also_${type}`;
 
-/** The fields of boxes that are ticked. */
+/** The fields for the boxes that are ticked. */
 export function tickedFields(types: readonly EventType[]): Query {
   return Object.fromEntries(types.map((type) => [boxOf(type), 'true']));
 }
@@ -47,7 +47,7 @@ export function TypeBoxes({ fields }: { fields: Query }) {
             <details class="types" open={types.some((type) => fields[boxOf(type)] === 'true')}>
               <summary>{capital(name)}</summary>
               <p class="small">
-                {/* Without scripts it loads the form again. */}
+                {/* Without scripts this loads the form again. */}
                 <a href={`?about=${encodeURIComponent(name)}`} data-about={name}>
                   Everything about {name}
                 </a>
