@@ -14,7 +14,7 @@ export class Gone extends Error {
 
 /**
  * Not now: answered with 503 and `Retry-After`. The sender waits that long or its usual wait, whichever is longer,
- * within its 48 hours. It still counts as one of the 21 attempts.
+ * within its 48 hours. The attempt still counts as one of the 21.
  *
  * @example throw new RetryLater(120, 'The shop is being updated.');
  */
@@ -25,7 +25,7 @@ export class RetryLater extends Error {
 
   /**
    * @param when seconds from now, or a moment
-   * @throws RangeError when it is neither
+   * @throws RangeError if it is neither
    */
   constructor(when: number | Date, message = 'Not now.') {
     super(message);

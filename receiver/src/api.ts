@@ -6,9 +6,9 @@ import { type Delivery, isKind, type Origin } from './delivery.ts';
 import { kinds } from './kinds.ts';
 import { ApiError, type ApiOptions, openSession } from './session.ts';
 
-/** Before the oldest delivery or event. */
+/** The cursor before the oldest delivery or event. */
 export const BEGINNING = '00000000-0000-0000-0000-000000000000';
-/** Asks for the cursor of what is written from now on. */
+/** Asks for the cursor of everything written from now on. */
 const FROM_NOW_ON = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** States of an ended delivery. */
@@ -23,9 +23,9 @@ export interface ListedDelivery {
   readonly eventId: string;
   readonly webhookType: string;
   readonly entityId: string;
-  /** The place of its event among those of the record. */
+  /** The position of its event among those of the record. */
   readonly sequence: number;
-  /** Who made the change, and its fields, joined by commas; absent from a sender that does not know them. */
+  /** Who made the change, and the changed fields, joined by commas; absent from a sender that does not know them. */
   readonly origin?: string | null;
   readonly changed?: string | null;
   readonly state: (typeof ended)[number] | (typeof open)[number];
@@ -51,7 +51,7 @@ export interface ListedEvent {
   readonly sequence: number;
   readonly createdAt: string;
   readonly origin: Origin;
-  /** The fields that the write changed, joined by commas, as in `X-Service-Changed`; null for no update. */
+  /** The fields that the write changed, joined by commas, as in `X-Service-Changed`; null if it is not an update. */
   readonly changed: string | null;
   /** Triggered by an operator: its record does not exist. */
   readonly test: boolean;
@@ -81,18 +81,18 @@ export interface SentPayload {
 export interface WaybillApi {
   /** @param after the identifier up to which everything has been read */
   deliveries(after: string, filter?: { readonly since?: Date | undefined }): Promise<DeliveryPage>;
-  /** One of them; null when it no longer exists. */
+  /** One delivery; null if it no longer exists. */
   delivery(deliveryId: string): Promise<ListedDelivery | null>;
-  /** The payload of a delivery; null when it no longer exists. */
+  /** The payload of a delivery; null if it no longer exists. */
   payload(deliveryId: string): Promise<SentPayload | null>;
   /**
-   * Where to begin with what happens from now on, for `events`. It includes what is still being written now, and
-   * may include what was written in the seconds before.
+   * Where `events` has to begin to read what happens from now on. That includes events that are being written now,
+   * and perhaps those of the seconds before.
    */
   newEvents(): Promise<string>;
   /** @param after the identifier up to which everything has been read */
   events(after: string, filter?: { readonly since?: Date | undefined }): Promise<EventPage>;
-  /** An event with its record as it was then, packing lists included; null when it is no longer kept. */
+  /** An event with its record as it was then, packing lists included; null if it is no longer stored. */
   event(id: string): Promise<ReadEvent | null>;
   /** The record that a delivery names, as it is now. For `receiver({ read: api.read })`. */
   read(delivery: Pick<Delivery, 'kind' | 'entityId'>): Promise<object>;
@@ -153,7 +153,7 @@ function pageAfter(after: string, since: Date | undefined): URLSearchParams {
   return new URLSearchParams({ after, items: '100', ...(since && { since: since.toISOString() }) });
 }
 
-/** @returns null if it does not exist any more */
+/** @returns null if it no longer exists */
 async function unlessGone<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();

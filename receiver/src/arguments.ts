@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { newPrivateKey, problemOfPrivateKey, publicKeyOf } from './private-keys.ts';
 
-/** A mistake in the command line, as a sentence. */
+/** A mistake in the command line, described in a sentence. */
 export class Mistake extends Error {}
 
 const options = {
@@ -15,7 +15,7 @@ const options = {
   header: { type: 'string', multiple: true },
   timeout: { type: 'string', default: '15' },
   json: { type: 'boolean', default: false },
-  // Of `listen` alone.
+  // The options of `listen` only.
   url: { type: 'string' },
   'forward-to': { type: 'string' },
   types: { type: 'string' },
@@ -73,14 +73,14 @@ export function urlOf(value: string | undefined, what: string): string {
 export interface KeyPair {
   readonly key: string;
   readonly publicKey: string;
-  /** It was made just now. */
+  /** Whether it was made just now. */
   readonly isNew: boolean;
 }
 
 /**
- * That in the variable `WEBHOOK_PRIVATE_KEY`, which needs no option beside it.
- * @param asymmetric whether one has to sign: then it is a new one, unless the variable is set
- * @returns null if none is to sign
+ * The key in the variable `WEBHOOK_PRIVATE_KEY`, which needs no further option.
+ * @param asymmetric whether a key has to sign: a new one is made, unless the variable is set
+ * @returns null if no key is to sign
  * @throws Mistake
  */
 export async function privateKeyOf(asymmetric: boolean): Promise<KeyPair | null> {

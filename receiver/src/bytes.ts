@@ -1,4 +1,4 @@
-/** Bytes, text and keyed hashes, with only what every JavaScript runtime has. */
+/** Bytes, text and keyed hashes, with nothing that any JavaScript runtime lacks. */
 
 /** Bytes in the form that WebCrypto accepts. */
 export type Bytes = Uint8Array<ArrayBuffer>;
@@ -41,7 +41,7 @@ export function toBase64(bytes: Bytes): string {
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** @throws DOMException when it is not base64 */
+/** @throws DOMException if it is not base64 */
 export function fromBase64(text: string): Bytes {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

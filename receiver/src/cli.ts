@@ -38,7 +38,7 @@ Exit code: 0 nothing failed, 1 the command was wrong, 2 something failed, 3 time
 
 /**
  * The webhook's secrets.
- * @param asymmetric then a new one will do, for a receiver that knows none
+ * @param asymmetric true if a new secret will do, for a receiver that knows none
  * @throws Mistake
  */
 function secretsOf(given: readonly string[] | undefined, asymmetric: boolean): readonly string[] {

@@ -19,7 +19,7 @@ export function fieldsIn(changed: string): readonly string[] | null {
   return changed === '' ? null : changed.split(',');
 }
 
-/** What a handler gets about a delivery besides its record. */
+/** The facts that a handler gets about a delivery besides its record. */
 export interface Delivery<K extends string = string> {
   /** The same on every attempt (`X-Service-Delivery`): it identifies repeats. */
   readonly id: string;
@@ -35,13 +35,13 @@ export interface Delivery<K extends string = string> {
   /** When the event happened; null if `reconcile` fetched it. */
   readonly happenedAt: Date | null;
   /**
-   * Who made the change (`X-Service-Origin`): with `shop` it was one of your own. Null if the sender does not say
-   * so in a way that nobody could have altered: one from before `v3` of the signature.
+   * Who made the change (`X-Service-Origin`): with `shop` it was one of your own. Null if the signature does not
+   * cover it, as with a sender from before `v3` of the signature.
    */
   readonly origin: Origin | null;
   /**
-   * The top-level fields that the change concerned (`X-Service-Changed`), in the order of the record; `['*']` if
-   * there are too many to name. Null for an event that is no update, and where the origin is null.
+   * The changed top-level fields (`X-Service-Changed`), in the order of the record; `['*']` if there are too many to
+   * name. Null for an event that is not an update, and if the origin is null.
    */
   readonly changed: readonly string[] | null;
   /** `CREATE_ORDER` … */
@@ -65,7 +65,7 @@ export function isKind(kind: string): kind is Kind {
 
 /**
  * The identifier in the JSON of a record.
- * @throws SyntaxError when it is not JSON
+ * @throws SyntaxError if it is not JSON
  */
 export function entityIdIn(kind: string, json: string): string | null {
   const record: unknown = JSON.parse(json);
@@ -77,7 +77,7 @@ export function entityIdIn(kind: string, json: string): string | null {
 /**
  * The identifier that a GET webhook appends to its URL: the part after the last `/` or `=`, decoded. It contains
  * neither, because both are percent-encoded there.
- * @throws URIError when the escapes are invalid
+ * @throws URIError if the escapes are invalid
  */
 export function entityIdInTarget(target: string): string {
   return decodeURIComponent(target.slice(Math.max(target.lastIndexOf('/'), target.lastIndexOf('=')) + 1));

@@ -1,7 +1,7 @@
-/** The headers of a delivery, as they came. */
+/** The headers of a delivery, as received. */
 import { Refused } from './refused.ts';
 
-/** A header that every delivery has. @throws Refused when it is missing */
+/** A header that every delivery has. @throws Refused if it is missing */
 export function header(headers: Headers, name: string): string {
   const value = headers.get(name);
   if (value !== null && value !== '') return value;
@@ -10,7 +10,7 @@ export function header(headers: Headers, name: string): string {
   throw new Refused('headers', 401, `The header ${name} is missing. ${why}`);
 }
 
-/** The values of the headers, unchanged. @throws Refused when one is missing or malformed */
+/** The values of the headers, unchanged. @throws Refused if one is missing or malformed */
 export function headersOf(headers: Headers) {
   const number = (name: string) => {
     const value = header(headers, name);
@@ -34,5 +34,5 @@ export function headersOf(headers: Headers) {
   };
 }
 
-/** What {@link headersOf} found. */
+/** The result of {@link headersOf}. */
 export type HeaderValues = ReturnType<typeof headersOf>;

@@ -3,30 +3,30 @@ import type { Bytes } from './bytes.ts';
 import type { PublicKeySource } from './public-keys.ts';
 import type { SecretSource } from './secrets.ts';
 
-/** A request as it came. */
+/** A request as received. */
 export interface ReceivedRequest {
   readonly method: string;
   /** Path and query exactly as on the request line. */
   readonly target: string;
   readonly headers: Headers;
-  /** Exactly as it came; empty on GET. */
+  /** Exactly as received; empty on GET. */
   readonly body: Bytes;
 }
 
 /**
- * A version of `X-Service-Signature`. `v3` covers everything that a receiver decides by. `v2` does not cover who
- * made the change and what it changed. `v1` also does not cover the sequence, the webhook, the test mark and, of a
- * POST, path and query, so that they may be changed in transit.
+ * A version of `X-Service-Signature`. `v3` covers everything that a receiver's decisions depend on. `v2` does not
+ * cover who made the change and what it changed. `v1` does not cover the sequence, the webhook, the test mark and, on
+ * POST, path and query either: these may be changed in transit.
  */
 export type SignatureVersion = 'v1' | 'v2' | 'v3';
 
 /** The criteria by which a request is verified. */
 export interface Judgment {
-  /** Null: `v1a` alone has to match. */
+  /** Null if only `v1a` has to match. */
   readonly secrets: SecretSource | null;
-  /** Those of which one has to have made a `v1a`; null if it is not asked for. */
+  /** The keys of which one must have made a `v1a`; null if none is required. */
   readonly publicKeys: PublicKeySource | null;
-  /** Versions of which one is enough: the highest that a request has counts. */
+  /** The versions of which one is enough: the highest that a request has counts. */
   readonly accept: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds. */
   readonly tolerance: number;

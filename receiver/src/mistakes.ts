@@ -15,7 +15,7 @@ interface Suspect {
   readonly fits: (version: SignatureVersion, body: Bytes) => (secret: string) => Promise<boolean>;
 }
 
-/** The sentence for a request that was not signed with any of its secrets. */
+/** The message for a request that was not signed with any of its secrets. */
 export async function explainMismatch(request: ReceivedRequest, suspect: Suspect): Promise<Refused> {
   const { method, target, body } = request;
   const { kind, webhook, version, fits } = suspect;
@@ -51,7 +51,7 @@ export async function explainMismatch(request: ReceivedRequest, suspect: Suspect
   return refused(`${keys} Is the body (${body.length} bytes here) exactly as it came?`);
 }
 
-/** The sentence for a POST without a body. */
+/** The message for a POST without a body. */
 export function emptyBody(): Refused {
   return new Refused(
     'signature',
@@ -60,7 +60,7 @@ export function emptyBody(): Refused {
   );
 }
 
-/** The sentence for a body of which only {@link rewritten} was signed. */
+/** The message for a body of which only the {@link rewritten} form was signed. */
 export function rewrittenBody(): Refused {
   return new Refused(
     'signature',
@@ -69,7 +69,7 @@ export function rewrittenBody(): Refused {
   );
 }
 
-/** The sentence for a matching signature whose time is off. */
+/** The message for a matching signature whose time is off. */
 export function wrongTime(
   timestamp: number,
   { now, tolerance }: Pick<Judgment, 'now' | 'tolerance'>,

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { Refused } from './refused.ts';
 import { responseTo } from './responses.ts';
 
-/** A receiver, or anything else from `Request` to `Response`. */
+/** A receiver, or any other function from `Request` to `Response`. */
 type Answering = (request: Request, context?: { readonly requestTarget?: string }) => Promise<Response>;
 
 const ALREADY_READ =
@@ -52,7 +52,7 @@ function rawBodyOf(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | null {
 
 /**
  * The request as a web-standard `Request`, its body not read yet.
- * @throws Refused when something else has read the body
+ * @throws Refused if something else has read the body
  */
 export function toRequest(incoming: IncomingMessage): Request {
   const { method = 'GET', headers } = incoming;

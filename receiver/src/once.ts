@@ -1,4 +1,4 @@
-/** Each delivery once, and those of a record in order, by what the store and the order remember. */
+/** Handles each delivery once, and those of a record in order, with the help of the store and the order. */
 import { Gone } from './answers.ts';
 import type { Delivery } from './delivery.ts';
 import type { CommonOptions, Handling } from './options.ts';
@@ -6,14 +6,14 @@ import { type Order, recordOf } from './order.ts';
 import type { PayloadVersion } from './payloads.generated.ts';
 
 /**
- * How long a delivery waits for the turn of its record, in milliseconds. Too low: of two deliveries that come
- * together one comes back half a minute later. Too high: the wait takes from the 15 seconds that the sender gives the
+ * How long a delivery waits for the turn of its record, in milliseconds. Too low: if two deliveries come together,
+ * one comes back half a minute later. Too high: the wait uses up the 15 seconds that the sender gives the
  * handler.
  */
 const TURN_WAIT_MS = 2_000;
 /**
  * The first pause between two requests for the turn, in milliseconds; each further one is twice as long, since an
- * order tells nobody that a turn has ended. Too low: more requests. Too high: a longer wait behind a quick handler.
+ * order does not report the end of a turn. Too low: more requests. Too high: a longer wait behind a quick handler.
  */
 const FIRST_PAUSE_MS = 25;
 
@@ -38,14 +38,14 @@ export async function withOrdering(
   let handling: Handling = 'stale';
   try {
     if (delivery.sequence >= last) handling = await handle();
-    // Settled: `reconcile` must not find it.
+    // It is settled: `reconcile` must not find it.
     else await store.done(delivery.id);
   } catch (problem) {
     // If the order fails too, the first error matters, and the turn expires by itself.
     await release().catch(() => {});
     throw problem;
   }
-  // A repeat advances too: the process that handled it may have died in between.
+  // A repeat advances the order too: the process that handled it may have died in between.
   if (handling === 'handled' || handling === 'repeat')
     await order.advance(record, claimant, delivery.sequence);
   else await release();
@@ -64,9 +64,9 @@ async function turnOf(begin: () => ReturnType<Order['begin']>): ReturnType<Order
 }
 
 /**
- * Does the work if it was not done before, and remembers that it is done. A crash in the middle leaves a claim,
- * which expires.
- * @throws the error of the work; then nothing is remembered, unless it is `Gone`
+ * Does the work if it was not done before, and remembers that it is done. A crash in the middle leaves a claim that
+ * expires.
+ * @throws the error of the work: in that case nothing is remembered, unless it is `Gone`
  */
 export async function once(
   { store, leaseMs }: Memory,

@@ -1,4 +1,4 @@
-/** What a receiver is given, and what it can do. */
+/** The options and the methods of a receiver. */
 import type { Delivery } from './delivery.ts';
 import type { SignatureVersion } from './judgment.ts';
 import type { Kind } from './kinds.ts';
@@ -19,17 +19,17 @@ export interface CommonOptions<V extends PayloadVersion> {
   /** The `secret` of each webhook that calls this receiver. */
   readonly secrets?: Secrets;
   /**
-   * The public keys of the e-shop (`GET /eshop/signing-keys`), for webhooks with `asymmetric`. Beside `secrets`:
-   * both signatures must match. Without them `v1a` alone must match, which covers the id, the time and the body:
-   * kind, sequence, webhook and test mark may be changed in transit, `origin` and `changed` are null, and GET
-   * deliveries are refused.
+   * The public keys of the e-shop (`GET /eshop/signing-keys`), for webhooks with `asymmetric`. With `secrets`, both
+   * signatures must match. Without them only `v1a` must match, which covers the id, the time and the body: kind,
+   * sequence, webhook and test mark may be changed in transit, `origin` and `changed` are null, and GET deliveries
+   * are refused.
    */
   readonly publicKeys?: PublicKeys;
   /** Remembers handled deliveries. */
   readonly store: Store;
   /**
    * Remembers the last sequence handled of each record (`memoryOrder()`, or three methods on a database): lower
-   * ones are acknowledged and not handled. Default: everything is handled, whatever its sequence.
+   * ones are acknowledged but not handled. Default: everything is handled, whatever its sequence.
    */
   readonly order?: Order;
   /**
@@ -40,9 +40,9 @@ export interface CommonOptions<V extends PayloadVersion> {
   /** Reads the record that a GET delivery names, as JSON text or object: `api.read`, see `waybill()`. */
   readonly read?: (delivery: Delivery) => Promise<string | object>;
   /**
-   * Signatures of which one is enough: the highest of them that a request has (default: `['v3', 'v2']`). `v2` does
-   * not cover `origin` and `changed`, which are null then; `v1` also not the sequence, the webhook and the test
-   * mark: for receivers behind something that removes headers.
+   * Signatures of which one is enough: the highest that a request has counts (default: `['v3', 'v2']`). `v2` does not
+   * cover `origin` and `changed`, which are then null. `v1` does not cover sequence, webhook and test mark either: it
+   * is for receivers behind something that removes headers.
    */
   readonly accept?: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds (default: 300). */
@@ -53,7 +53,7 @@ export interface CommonOptions<V extends PayloadVersion> {
    */
   readonly leaseMs?: number;
   /**
-   * What to do with a test request (`X-Service-Test`), whose record does not exist. Default `verify`: no handler is
+   * How to treat a test request (`X-Service-Test`), whose record does not exist. Default `verify`: no handler is
    * called.
    */
   readonly tests?: 'verify' | 'handle';
@@ -72,7 +72,7 @@ export interface CommonOptions<V extends PayloadVersion> {
 
 /**
  * Handles a delivery. If it throws, the delivery is attempted again; `Gone` and `RetryLater` have their own
- * meaning.
+ * meanings.
  */
 export type Handler<P, K extends string = string> = (payload: P, delivery: Delivery<K>) => unknown;
 
@@ -83,7 +83,7 @@ export type Handler<P, K extends string = string> = (payload: P, delivery: Deliv
  */
 export type Handling = 'handled' | 'repeat' | 'stale' | 'busy' | 'recordBusy';
 
-/** What an adapter knows about a request that its URL may not show. */
+/** Facts about a request that an adapter knows and its URL may not show. */
 export interface RequestContext {
   /** Path and query exactly as on the request line. */
   readonly requestTarget?: string;
@@ -96,7 +96,7 @@ export interface Receiver<V extends PayloadVersion = 'v2'> {
   fetch(request: Request): Promise<Response>;
   /** Handles one or several kinds. */
   on<K extends Kind>(kind: K | readonly K[], handler: Handler<Payload<K, V>, K>): Receiver<V>;
-  /** Handles every kind without its own handler. Without it these are answered with 501. */
+  /** Handles every kind that has no handler of its own. Without it these are answered with 501. */
   otherwise(handler: Handler<Payload<Kind, V>>): Receiver<V>;
   /** Whether there is a handler for this kind. */
   handles(kind: string): boolean;

@@ -1,4 +1,4 @@
-/** The last sequence handled of each record, so that handlers get nothing that is out of date. */
+/** The last sequence handled of each record, so that handlers get nothing out of date. */
 import type { Delivery } from './delivery.ts';
 import { isKind } from './delivery.ts';
 import { kinds } from './kinds.ts';
@@ -18,11 +18,11 @@ export interface Order {
    */
   begin(record: string, claimant: string, leaseMs: number): Promise<number | 'busy'>;
   /**
-   * It was handled: remembers the sequence, unless a greater one is known, and ends the turn if it is still the
-   * claimant's.
+   * Called if it was handled: remembers the sequence, unless a greater one is known, and ends the turn if it is
+   * still the claimant's.
    */
   advance(record: string, claimant: string, sequence: number): Promise<void>;
-  /** It was not handled: ends the turn if it is still the claimant's. */
+  /** Called if it was not handled: ends the turn if it is still the claimant's. */
   release(record: string, claimant: string): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Whether a record is in v2 (decimal strings) or in v21 (numbers): it does not say so itself. */
+/** Whether a record is in v2 (decimal strings) or in v21 (numbers): the record itself does not say. */
 import { decimalFields, decimalObjects } from './kinds.ts';
 import type { PayloadVersion } from './payloads.generated.ts';
 import { Refused } from './refused.ts';
@@ -16,7 +16,7 @@ export function payloadVersionOf(value: unknown, inDecimals = false): PayloadVer
   return null;
 }
 
-/** @throws Refused when a record is not in the version that the receiver expects */
+/** @throws Refused if a record is not in the version that the receiver expects */
 export function checkPayloadVersion(kind: string, json: string, expected: PayloadVersion | undefined): void {
   if (expected === undefined) return;
   const found = payloadVersionOf(JSON.parse(json));

@@ -24,7 +24,7 @@ export interface PublicKeySource {
   readonly count: number;
   /**
    * Whether one of the keys made one of the signatures over this content.
-   * @throws Refused if the runtime knows no Ed25519
+   * @throws Refused if the runtime does not support Ed25519
    */
   signed(signatures: readonly Bytes[], content: Bytes): Promise<boolean>;
 }
@@ -35,10 +35,10 @@ type VerifyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 const PREFIX = 'whpk_';
 /** 32 bytes in base64. */
 const ENCODED = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
-/** Bytes of a signature. */
+/** The number of bytes of a signature. */
 const SIGNATURE_BYTES = 64;
 
-/** What is wrong with a key, as a sentence that does not contain it; null if it is fine. */
+/** The problem with a key, as a sentence that does not contain it; null if there is none. */
 function problemOf(key: unknown, name: string): string | null {
   if (typeof key === 'object' && key !== null) return problemOfJwk(key, name);
   if (typeof key !== 'string')
@@ -66,7 +66,7 @@ function problemOfJwk(key: object, name: string): string | null {
 
 function problemOfBytes(encoded: string, wrong: string, name: string): string | null {
   if (!ENCODED.test(encoded)) return `${wrong}: was all of it copied?`;
-  // Not a key of anybody, but a point for which signatures can be made up.
+  // Nobody's key, but a point for which signatures can be forged.
   if (/^A+=$/.test(encoded)) return `${name} consists of zeros: put the key in its place.`;
   return null;
 }
@@ -81,7 +81,7 @@ const isList = (keys: PublicKeys): keys is readonly PublicKey[] => Array.isArray
 
 /**
  * Checks the keys.
- * @throws TypeError saying what is wrong with the first bad one: not set, cut off, a private key, a shared secret
+ * @throws TypeError naming the problem of the first bad one: not set, cut off, a private key, a shared secret
  */
 export function publicKeySource(keys: PublicKeys): PublicKeySource {
   const list = isList(keys) ? keys : [keys];

@@ -2,10 +2,10 @@
 import { type Bytes, join } from './bytes.ts';
 import { Refused } from './refused.ts';
 
-/** More than any delivery needs: a record has at most 256 KiB as JSON. */
+/** The maximum, in bytes. No delivery needs that many: a record has at most 256 KiB as JSON. */
 export const MAX_BODY_BYTES = 1_048_576;
 
-/** @throws Refused when it was already read, is too large, or breaks off */
+/** @throws Refused if it was already read, is too large, or breaks off */
 export async function readBody(request: Request): Promise<Bytes> {
   if (request.bodyUsed || request.body?.locked === true) {
     throw new Refused(

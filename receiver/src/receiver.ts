@@ -52,7 +52,7 @@ export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptio
   return build<V>(settings, { byKind: new Map(), otherwise: null });
 }
 
-/** What is given must be fine, even if the other would do: a variable that is not set must not take a check away. */
+/** Both must be valid if given, even if one would do: a variable that is not set must not remove a check. */
 function keysOf(options: { readonly secrets?: Secrets; readonly publicKeys?: PublicKeys }) {
   const publicKeys = 'publicKeys' in options ? publicKeySource(options.publicKeys) : null;
   const secrets = 'secrets' in options ? secretSource(options.secrets) : null;
@@ -61,7 +61,7 @@ function keysOf(options: { readonly secrets?: Secrets; readonly publicKeys?: Pub
   return { secrets, publicKeys };
 }
 
-/** Writes to the log of the process. Of a rejected request the message is enough, without the stack. */
+/** Writes to the log of the process. For a rejected request the message is enough, without the stack. */
 function reported(problem: unknown): void {
   console.error(problem instanceof Refused ? problem.message : problem);
 }
@@ -91,11 +91,11 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
       const { delivery, json } = await deliveryOf(received, settings);
       if (!delivery.test || settings.tests === 'handle') return responseTo(await handle(delivery, json));
       if (runOf(delivery.kind) === null) throw noHandler(delivery.kind);
-      // A test event is in the delivery log, where `reconcile` would find it; an examination checks how a delivery
-      // would be treated.
+      // A test event is in the delivery log, where `reconcile` would find it, and an examination checks how a
+      // delivery would be treated.
       const handling = await withOrdering(settings, delivery, () =>
         once(settings, delivery.id, async () => {
-          // The record of a GET does not exist.
+          // The record that a GET test names does not exist.
           if (delivery.method === 'POST')
             checkPayloadVersion(delivery.kind, await json(), settings.payloadVersion);
         }),

@@ -15,18 +15,18 @@ import type { Receiver } from './options.ts';
 const MAX_HELD_DELIVERIES = 10_000;
 
 /**
- * How many deliveries that are not settled are asked for one by one in the next run, instead of reading the log again
- * from the first of them. Too low: the log is read again more often. Too high: a longer `after`, and as many
+ * How many unsettled deliveries the next run asks for one by one, instead of reading the log again from the first of
+ * them. Too low: the log is read again more often. Too high: a longer `after`, and as many
  * requests.
  */
 const MAX_CARRIED = 100;
-/** The last page of the log, in deliveries: reading it again is one request. */
+/** The size of the log's last page, in deliveries: reading it again is one request. */
 const NEAR = 100;
 
 /** A receiver, whatever its payload version. */
 export type Reconcilable = Pick<Receiver, 'store' | 'handle' | 'handles'>;
 
-/** Where to look. */
+/** The deliveries to look for, and where. */
 export interface ReconcileOptions {
   readonly api: Pick<WaybillApi, 'deliveries' | 'delivery' | 'payload' | 'read'>;
   /** The `after` of the last run (default: from the oldest delivery in the log). */
@@ -35,7 +35,7 @@ export interface ReconcileOptions {
   readonly since?: Date | undefined;
   /** The webhooks that call this receiver, if the e-shop has others too (default: all). */
   readonly webhooks?: readonly number[] | undefined;
-  /** The ids of deliveries that are set aside: never handled here, and no longer reported as failed. */
+  /** The ids of deliveries to set aside: never handled here, and no longer reported as failed. */
   readonly ignore?: readonly string[] | undefined;
   /** Stops before the next delivery. */
   readonly signal?: AbortSignal | undefined;
@@ -44,24 +44,24 @@ export interface ReconcileOptions {
 /** The result of a run. */
 export interface Reconciled {
   /**
-   * Keep it and pass it to the next run: where that goes on, and which deliveries before are not settled. A text of
-   * at most 4 KiB that means nothing to anybody else.
+   * Store it and pass it to the next run: it says where to go on, and which earlier deliveries are not settled. An
+   * opaque text of at most 4 KiB.
    */
   readonly after: string;
   /** Number of deliveries in the log for this receiver. */
   readonly seen: number;
-  /** Deliveries that had not been handled, and are now. */
+  /** Deliveries that had not been handled before, and now are. */
   readonly recovered: readonly ListedDelivery[];
   /**
-   * Deliveries that still are not: the handler threw, they are being handled elsewhere, or the log could not be
-   * read. Tried again in the next run, unless they are in `ignore`.
+   * Deliveries that are still not handled: the handler threw, they are being handled elsewhere, or the log could not
+   * be read. Tried again in the next run, unless they are in `ignore`.
    */
   readonly failed: readonly { readonly delivery: ListedDelivery; readonly problem: unknown }[];
   /** Number of open deliveries: left to the sender, and checked again in the next run. */
   readonly open: number;
 }
 
-/** The place of a delivery in the log. */
+/** The position of a delivery in the log. */
 interface Place {
   /** The delivery before it, from which a later run can read it again; null if it is from before this run. */
   readonly before: string | null;
@@ -91,7 +91,7 @@ function nextAfter(unsettled: readonly Unsettled[], end: { readonly after: strin
  * @example
  * const { after, recovered } = await reconcile(hooks, { api, after: await saved() });
  * await save(after);
- * @throws ApiError, or an error of the store, if the run itself cannot continue: nothing is lost, start again
+ * @throws ApiError, or an error of the store, if the run cannot continue: nothing is lost, so start again
  */
 export async function reconcile(hooks: Reconcilable, options: ReconcileOptions): Promise<Reconciled> {
   const { api, after = BEGINNING, since, webhooks, ignore = [], signal } = options;
@@ -123,10 +123,10 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
     const { id, webhookId, eventId, webhookType } = delivery;
     if (webhooks?.includes(webhookId) === false || !hooks.handles(webhookType)) return;
     seen += 1;
-    // A redelivery: the outcome of the earlier delivery no longer matters.
+    // This is a redelivery: the outcome of the earlier delivery no longer matters.
     const key = `${webhookId}/${eventId}`;
     missing.delete(key);
-    // Superseded: a newer one was sent in its place.
+    // If it was superseded, a newer one was sent in its place.
     if (isDone || delivery.state === 'superseded' || setAside.has(id)) return;
     if (isOpen(delivery)) {
       open += 1;

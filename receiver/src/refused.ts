@@ -15,7 +15,7 @@ export type RefusedCode =
   /** Neither POST nor GET. */
   | 'method';
 
-/** A request that is not accepted. Its message says what to do; the sender keeps it in the delivery's log. */
+/** A request that is not accepted. Its message says what to do; the sender stores it in the delivery's log. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly code: RefusedCode;

@@ -1,5 +1,5 @@
 /**
- * The responses to the sender. It keeps the first 1 KiB of the text in the delivery's log, where the e-shop's
+ * The responses to the sender, which stores the first 1 KiB of the text in the delivery's log, where the e-shop's
  * developers read it.
  */
 import { Gone, RetryLater } from './answers.ts';
@@ -10,7 +10,7 @@ const BUSY_RETRY_S = 30;
 
 const busyTexts = {
   busy: 'It is being handled by an earlier attempt.',
-  // It may be an earlier attempt of the same delivery: the order does not tell.
+  // It may be an earlier attempt of the same delivery: the order does not say.
   recordBusy: 'An earlier request about its record is still being handled.',
 } as const;
 
@@ -21,7 +21,7 @@ const texts = {
   verified: 'The signatures of this test are valid. No handler was called: its record does not exist.',
 } as const;
 
-/** Read by an examination: whether the delivery was handled, or only acknowledged. */
+/** The header in which an examination reads whether the delivery was handled, or only acknowledged. */
 const HANDLED = 'x-waybill-handled';
 const handled = { handled: 'new', verified: 'new', repeat: 'repeat', stale: 'stale' } as const;
 

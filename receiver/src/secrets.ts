@@ -11,12 +11,12 @@ export type SecretList = string | readonly string[];
 /**
  * The secrets of all webhooks that call this receiver; each webhook has its own.
  *
- * - one or a list: any of them may have signed;
+ * - one secret or a list: any of them may have signed;
  * - by the id of the webhook (`{ 7: … }`), as in `X-Service-Webhook`: only the secrets of that webhook may have
  *   signed;
  * - by kind of event (`{ CREATE_ORDER: … }`): only the secrets of that kind may have signed, so that no delivery
  *   can pass for one of another kind;
- * - a function, called for every delivery, if they are kept elsewhere.
+ * - a function, called for every delivery, if they are stored elsewhere.
  */
 export type Secrets =
   | SecretList
@@ -32,13 +32,13 @@ export interface SecretsByWebhook {
   readonly [webhookId: number]: SecretList;
 }
 
-/** The least and greatest length of a user's own secret. */
+/** The minimum and maximum length of a user's own secret. */
 const LENGTH = { min: 24, max: 256 } as const;
-/** Bytes of the decoded base64 part: 32 in a generated secret. */
+/** The number of bytes of the decoded base64 part: 32 in a generated secret. */
 const KEY_BYTES = { min: 24, max: 64 } as const;
 /** `wb_` and 32 bytes in base64url. */
 const API_KEY = /^wb_[\w-]{43}$/;
-/** A variable that nothing replaced (of a shell, a template, Windows), or words that stand for a secret. */
+/** A variable that was not replaced (of a shell, a template, Windows), or words that stand for a secret. */
 const PLACEHOLDER =
   /[$#%]\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|^(?:whsec_)?<.*>$|^%.*%$|^\[.*\]$|^\$[A-Za-z_]\w*$/;
 
@@ -49,7 +49,7 @@ const isList = (secrets: Exclude<Secrets, (...asked: never[]) => unknown>): secr
 export const newSecret = (): string =>
   `${SECRET_PREFIX}${toBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
 
-/** What is wrong with a secret, as a sentence that does not contain it; null if it is fine. */
+/** The problem with a secret, as a sentence that does not contain it; null if there is none. */
 export function problemOfSecret(secret: unknown, name: string): string | null {
   if (typeof secret !== 'string')
     return `${name} is ${secret === null ? 'null' : typeof secret}, not a text: is the variable it comes from set?`;
@@ -80,7 +80,7 @@ function isKeyInBase64(encoded: string): boolean {
   return bytes >= KEY_BYTES.min && bytes <= KEY_BYTES.max;
 }
 
-/** @throws TypeError saying what is wrong with the first bad one */
+/** @throws TypeError naming the problem of the first bad one */
 function check(secrets: SecretList, name: string): readonly string[] {
   const list = typeof secrets === 'string' ? [secrets] : secrets;
   if (list.length === 0) throw new TypeError(`${name} is an empty list.`);
@@ -99,7 +99,7 @@ interface Owner {
 
 /** The secrets, looked up by webhook and kind. */
 export interface SecretSource {
-  /** @throws Refused when there is none, or a function returned a bad one */
+  /** @throws Refused if there is none, or a function returned a bad one */
   of(kind: string, webhook: string): Promise<readonly string[]>;
   /** The other kind or webhook whose secret passes, to report a mix-up; null if none does or it cannot be known. */
   other(owner: Owner, fits: (secret: string) => Promise<boolean>): Promise<string | null>;

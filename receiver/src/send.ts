@@ -1,4 +1,4 @@
-/** Sends one request, with Node.js alone: none of the headers that `fetch` adds, and redirects are answers. */
+/** Sends one request with Node.js's own client: it adds none of `fetch`'s headers and follows no redirects. */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { TLSSocket } from 'node:tls';
@@ -13,27 +13,27 @@ export interface Outgoing {
   readonly timeoutMs: number;
 }
 
-/** What came back. */
+/** The response to a request. */
 export interface Response {
   /** Null if there was no response. */
   readonly status: number | null;
-  /** Why there was none, in words. */
+  /** Why there was none, in words; otherwise null. */
   readonly error: string | null;
-  /** Nobody listens there. */
+  /** Whether the connection was refused, as nobody listens there. */
   readonly refused: boolean;
-  /** Until the head of the response, in whole milliseconds. */
+  /** The time until the head of the response, in whole milliseconds. */
   readonly durationMs: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The beginning of the body, once it has come. Never rejects. */
+  /** The beginning of the body, once it has arrived. Never rejects. */
   readonly excerpt: Promise<string>;
-  /** When the certificate expires that was shown; null without one. */
+  /** When the receiver's certificate expires; null without one. */
   readonly certificateEnd: Date | null;
 }
 
-/** How much of a body is kept, in characters: as much as the log of deliveries keeps. */
+/** How much of a body is stored, in characters: as much as in the delivery log. */
 const EXCERPT = 1_024;
 
-/** Sends it on a connection of its own. Never rejects. */
+/** Sends a request on a connection of its own. Never rejects. */
 export async function send({ url, method, headers, body, timeoutMs }: Outgoing): Promise<Response> {
   const bytes = body === null ? null : Buffer.from(body);
   const length = bytes === null ? {} : { 'content-length': String(bytes.length) };
@@ -74,7 +74,7 @@ export async function send({ url, method, headers, body, timeoutMs }: Outgoing):
   });
 }
 
-/** What breaks off is enough. */
+/** The beginning of a body; if it breaks off, the part received is enough. */
 function beginningOf(response: IncomingMessage): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

@@ -1,9 +1,9 @@
-/** A session with the warehouse's API: logs in when needed, and waits when told to. */
+/** A session with the warehouse's API: logs in when needed, and waits when the API asks for it. */
 import type { PayloadVersion } from './payloads.generated.ts';
 
 /** The time limit for one answer, in milliseconds. */
 const PATIENCE_MS = 30_000;
-/** How often a request is sent while the answer is 429 or 503, and the longest wait in between, in seconds. */
+/** How often a request is sent if the answer is 429 or 503, and the longest wait in between, in seconds. */
 const MAX_TRIES = 5;
 const MAX_WAIT_S = 60;
 
@@ -31,7 +31,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The envelope of an answer, as far as it is used here. */
+/** The parts of an answer's envelope that are used here. */
 export interface Envelope<Data> {
   readonly message: string;
   readonly data: Data;
@@ -56,7 +56,7 @@ export interface Session {
 
 /** @throws TypeError naming the first option that is empty */
 export function openSession(options: ApiOptions): Session {
-  // Otherwise it would show later, as an invalid URL or a bare 400 or 401.
+  // Otherwise the mistake would show later, as an invalid URL or a bare 400 or 401.
   for (const name of ['url', 'apiKey', 'username', 'password'] as const) {
     if (!options[name]) throw new TypeError(`${name} is empty: is the variable it comes from set?`);
   }

@@ -1,10 +1,10 @@
 /**
  * The signatures of a delivery, as the sender makes them.
  *
- * `X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>`: `v3` covers everything that a receiver
- * decides by, `v2` all of that but who made the change and what it changed. `v1` covers the body, and on GET path
- * and query; `webhook-signature` of Standard Webhooks the body and the id of the delivery. While a secret is being
- * replaced, there are two of each.
+ * `X-Service-Signature: t=<unix seconds>,v1=<hex>,v2=<hex>,v3=<hex>`: `v3` covers everything that a receiver's
+ * decisions depend on, and `v2` the same except who made the change and what it changed. `v1` covers the body, and on
+ * GET path and query; `webhook-signature` of Standard Webhooks covers the body and the id of the delivery. While a
+ * secret is being replaced, there are two of each.
  */
 import { type Bytes, fromBase64, hmac, join, toBase64, toHex } from './bytes.ts';
 import { signatureOf } from './private-keys.ts';
@@ -26,7 +26,7 @@ export interface JoinedContent {
   readonly sequence: string;
   /** `X-Service-Webhook`. */
   readonly webhook: string;
-  /** `X-Service-Origin`; empty if it is absent. For `v3` alone, like the next. */
+  /** `X-Service-Origin`; empty if it is absent. Only `v3` has it and the next. */
   readonly origin: string;
   /** `X-Service-Changed`; empty if it is absent. */
   readonly changed: string;

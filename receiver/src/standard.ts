@@ -1,5 +1,5 @@
 /**
- * `webhook-signature` of Standard Webhooks: `v1`, which `v1` of `X-Service-Signature` needs beside it, and `v1a`,
+ * `webhook-signature` of Standard Webhooks: `v1`, which `v1` of `X-Service-Signature` requires as well, and `v1a`,
  * which a public key verifies. Both cover the id, the time and the body, and nothing else.
  */
 import { type Bytes, equalInConstantTime, fromBase64, join } from './bytes.ts';
@@ -10,7 +10,7 @@ import type { PublicKeySource } from './public-keys.ts';
 import { Refused } from './refused.ts';
 import { parseSeconds, parseStandardSignature, standardV1 } from './signature.ts';
 
-/** The time and the signatures of one version. @throws Refused when a header is missing or is not of this delivery */
+/** The time and the signatures of one version. @throws Refused if a header is missing or from another delivery */
 function signaturesOf({ headers }: ReceivedRequest, version: 'v1' | 'v1a', { id }: HeaderValues) {
   const signatures = parseStandardSignature(header(headers, 'webhook-signature'), version);
   const timestamp = parseSeconds(header(headers, 'webhook-timestamp'));
@@ -29,7 +29,7 @@ function sameTime(timestamp: number, t: number): void {
 /**
  * Checks `v1`, which a secret makes.
  * @param t Unix seconds, of `X-Service-Signature`
- * @throws Refused when it does not match
+ * @throws Refused if it does not match
  */
 export async function verifyStandard(
   request: ReceivedRequest,
@@ -49,9 +49,9 @@ export async function verifyStandard(
 
 /**
  * Checks `v1a`, which the sender makes with the private key.
- * @param t Unix seconds, of `X-Service-Signature`; null where no secret has verified it
+ * @param t Unix seconds, of `X-Service-Signature`; null if no secret has verified it
  * @returns the verified time, in Unix seconds
- * @throws Refused saying what is wrong, with common causes
+ * @throws Refused naming the problem, with common causes
  */
 export async function verifyAsymmetric(
   request: ReceivedRequest,
@@ -70,7 +70,7 @@ export async function verifyAsymmetric(
     const what = 'webhook-signature has no v1a, which publicKeys verify';
     throw new Refused('headers', 401, `${what}: set "asymmetric" of webhook ${said.webhook} to true.`);
   }
-  // Signed, it would be a GET delivery whose method was changed on its way.
+  // With a valid signature, it would be a GET delivery whose method was changed in transit.
   if (method === 'POST' && body.length === 0) throw emptyBody();
   const given = signatures.flatMap(bytesOrNone);
   const fits = (content: Bytes | string) =>

@@ -1,7 +1,7 @@
 /** Handled deliveries, so that a repeat is dropped and an attempt after a crash is not. */
 
 /**
- * What `claim` found.
+ * The result of `claim`.
  * - `claimed`: it was not handled, and nobody else is handling it; from now on the caller is
  * - `busy`: somebody else is handling it, and that claim has not expired
  * - `done`: it was handled
@@ -23,9 +23,9 @@ export interface Store {
    * @param leaseMs how long the claim holds, in milliseconds
    */
   claim(id: string, claimant: string, leaseMs: number): Promise<Claim>;
-  /** It was handled. Kept for at least 30 days, or as far back as `reconcile` looks. */
+  /** Called if it was handled. Remember it for at least 30 days, or as far back as `reconcile` looks. */
   done(id: string): Promise<void>;
-  /** It was not: the next attempt may claim it at once. Does nothing if the claim is no longer the claimant's. */
+  /** Called if it was not: the next attempt may claim it at once. Does nothing if another claimant has the claim. */
   release(id: string, claimant: string): Promise<void>;
   /** Which of these were handled. Only `reconcile` calls it, with a hundred at a time. */
   handledOf(ids: readonly string[]): Promise<ReadonlySet<string>>;

@@ -8,14 +8,14 @@ import { serviceJoined, serviceV1, standardV1, standardV1a } from './signature.t
 /** A secret for tests. */
 export const testSecret = 'whsec_dGVzdHMgb25seTogdGhpcyBpcyBub3QgYSBzZWNyZXQ=';
 
-/** A key pair for tests, which anybody has. */
+/** A key pair for tests, which is public. */
 export const testPublicKey = 'whpk_60fRk47haIhfK3ZmPag8jH8zHLnzsmLKtJpO7ZkgUDI=';
 export const testPrivateKey =
   'whsk_jYGgjzVGFcrbf8z0hBn8a7l5IJlJeCBy2leSL35WdvnrR9GTjuFoiF8rdmY9qDyMfzMcufOyYsq0mk7tmSBQMg==';
 
 /** One attempt, before it is signed. */
 export interface Attempt {
-  /** One or two secrets, the newest first (default: `testSecret`). */
+  /** One or two secrets, newest first (default: `testSecret`). */
   readonly secrets?: string | readonly string[];
   readonly method: 'POST' | 'GET';
   /** The whole URL; on GET it ends with the identifier. */
@@ -23,7 +23,7 @@ export interface Attempt {
   readonly kind: string;
   /** Default: a new one. */
   readonly id?: string;
-  /** Of the event (default: a new one). */
+  /** The id of the event (default: a new one). */
   readonly eventId?: string;
   /** Default: 1. */
   readonly sequence?: number;
@@ -44,7 +44,7 @@ export interface Attempt {
   /** Marks a sample, whose record does not exist. */
   readonly test?: boolean;
   /**
-   * Private keys (`whsk_…`, such as `testPrivateKey`), the newest first: `webhook-signature` has a `v1a` of each
+   * Private keys (`whsk_…`, such as `testPrivateKey`), newest first: `webhook-signature` has a `v1a` of each
    * (default: none).
    */
   readonly privateKeys?: string | readonly string[];

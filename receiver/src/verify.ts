@@ -1,12 +1,12 @@
 /**
  * Whether a request is a delivery: its signature, its time and its headers.
  *
- * `v3` of `X-Service-Signature` covers all of that; by `v2`, of an older sender, origin and changed fields stay
+ * `v3` of `X-Service-Signature` covers all of that; with `v2`, from an older sender, origin and changed fields stay
  * unknown, whatever the headers say. If the receiver accepts `v1`, `webhook-signature` is required as well: `v1`
  * does not cover the id that identifies repeats, and `webhook-signature` does not cover path and query, which are
  * all that a GET has.
  *
- * With public keys `v1a` of `webhook-signature` has to match as well; without secrets, it alone.
+ * With public keys, `v1a` of `webhook-signature` has to match as well; without secrets, only `v1a`.
  */
 import { type Bytes, equalInConstantTime } from './bytes.ts';
 import { fieldsIn, isOrigin, type Origin } from './delivery.ts';
@@ -20,9 +20,9 @@ import { verifyAsymmetric, verifyStandard } from './standard.ts';
 
 /** The headers of a delivery. */
 export interface VerifiedHeaders {
-  /** Of the delivery; the same on every attempt. */
+  /** The id of the delivery; the same on every attempt. */
   readonly id: string;
-  /** Of the event; the same at every webhook, in redeliveries and recoveries. */
+  /** The id of the event; the same at every webhook, in redeliveries and recoveries. */
   readonly eventId: string;
   readonly kind: string;
   /** The sequence of the event among those of its record: from 1, rising, with gaps. */
@@ -32,7 +32,7 @@ export interface VerifiedHeaders {
   readonly happenedAt: Date;
   /** Who made the change; null unless `v3` covers it. */
   readonly origin: Origin | null;
-  /** The fields that it changed; null for an event that is no update, and unless `v3` covers it. */
+  /** The fields that it changed; null for an event that is not an update, and unless `v3` covers them. */
   readonly changed: readonly string[] | null;
   /** 1 to 21; no signature covers it. */
   readonly attempt: number;
@@ -44,11 +44,11 @@ export interface VerifiedHeaders {
 
 /**
  * The delivery in a request.
- * @throws Refused saying what is wrong, with common causes
+ * @throws Refused naming the problem, with common causes
  */
 export async function verify(request: ReceivedRequest, judgment: Judgment): Promise<VerifiedHeaders> {
   const { secrets, publicKeys, accept } = judgment;
-  // First: a browser that opens the address should learn that the request is not signed.
+  // Checked first: a browser that opens the address should learn that the request is not signed.
   if (secrets !== null) header(request.headers, 'X-Service-Signature');
   const said = headersOf(request.headers);
   const shared = secrets === null ? null : await verifyShared(request, said, secrets, accept);
@@ -56,9 +56,9 @@ export async function verify(request: ReceivedRequest, judgment: Judgment): Prom
     publicKeys === null
       ? shared?.timestamp
       : await verifyAsymmetric(request, said, shared?.timestamp ?? null, publicKeys);
-  // A receiver that verifies nothing must not be possible.
+  // There must be no receiver that verifies nothing.
   if (timestamp === undefined) throw new Refused('setup', 500, 'There are neither secrets nor publicKeys.');
-  // Last, so that a report of a wrong clock is reliable.
+  // Checked last, so that a report of a wrong clock is reliable.
   if (Math.abs(judgment.now / 1_000 - timestamp) > judgment.tolerance) throw wrongTime(timestamp, judgment);
   const { id, eventId, kind, test } = said;
   return {
@@ -109,7 +109,7 @@ function writtenOf({ origin, changed }: { readonly origin: string; readonly chan
   return { origin: isOrigin(origin) ? origin : null, changed: fieldsIn(changed) };
 }
 
-/** The version by which a request is verified; null if it has none that is accepted. */
+/** The version with which a request is verified; null if it has none that is accepted. */
 function versionOf(
   signature: ServiceSignature,
   accept: readonly SignatureVersion[],

@@ -1,6 +1,6 @@
 /**
  * Examines a receiver: a series of marked test requests, of which some must be accepted and the others refused. The
- * caller says how to make a request, so that the server and the kit's command share the rest.
+ * caller supplies the function that makes a request, so that the server and the kit's command share the rest.
  */
 import {
   BEHIND_A_FIREWALL,
@@ -21,13 +21,13 @@ export interface Answer {
   /** Why there was none, as a sentence. */
   readonly error: string | null;
   readonly durationMs: number;
-  /** The firewall in front of the receiver that refused the request; absent if none is known to have. */
+  /** The firewall in front of the receiver that refused the request; absent if none is known. */
   readonly firewall?: string;
   /** By name in lower case: at least `location`, `server`, `x-powered-by` and `x-waybill-handled`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `fail`: a requirement is not met. `warning`: something that will cause trouble. */
+/** `fail`: a requirement is not met. `warning`: something will cause trouble. */
 export type Verdict = 'ok' | 'warning' | 'fail';
 
 export interface Row {
@@ -45,7 +45,7 @@ export interface Examination {
   readonly rows: readonly Row[];
   /** The slowest answer to a valid request, in milliseconds; null if there was none. */
   readonly answerMs: number | null;
-  /** False if it ended early: the receiver did not answer, or the time was over. */
+  /** False if it ended early: the receiver did not answer, or the time was up. */
   readonly complete: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface ExaminationOptions {
   readonly deadlineMs?: number;
 }
 
-/** An answer that takes longer than this share of an attempt's time limit is slow. */
+/** An answer is slow if it takes longer than this share of an attempt's time limit. */
 const SLOW_SHARE = 1 / 3;
 const DAY_MS = 86_400_000;
 const CERTIFICATE_DAYS = 30;
@@ -85,7 +85,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     const answers: Answer[] = [];
     if (step.together === true) answers.push(...(await Promise.all(step.requests.map(timed))));
     else for (const request of step.requests) answers.push(await timed(request));
-    // Cut short by the deadline: it says nothing about the receiver.
+    // The deadline cut this request short, so it says nothing about the receiver.
     if (performance.now() >= end) {
       complete = false;
       break;
@@ -96,7 +96,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     const row = judged(step, answers, languageOf(Object.assign({}, ...all.map(({ headers }) => headers))));
     if (!answered) rows.push({ ...row, remedy: unansweredRemedy(answers[0]?.error ?? null) });
     else rows.push(isAsFirst(step, row, rows[0]) ? { ...row, remedy: SAME_AS_VALID } : row);
-    // If the first request gets no answer, the others tell nothing.
+    // If the first request gets no answer, the others reveal nothing.
     if (!answered) {
       complete = false;
       break;
@@ -116,7 +116,7 @@ export function exitCodeOf({ rows, complete }: Pick<Examination, 'complete'> & V
   return complete ? 0 : 3;
 }
 
-/** Too many requests, or overloaded: answers that do not depend on the request. */
+/** Too many requests, or overload: answers that do not depend on the request. */
 const UNTELLING = [429, 503];
 const tells = ({ status, firewall }: Answer) =>
   status !== null && !UNTELLING.includes(status) && firewall === undefined;
@@ -157,7 +157,7 @@ function isUnreported({ expected }: Step, answers: readonly Answer[]): boolean {
   return expected !== 'accepted' && !answers.some(isAccepted) && !answers.every(tells);
 }
 
-/** Whether it fails for the reason of the first row, the valid request, and so not for its own. */
+/** Whether it fails for the same reason as the valid request of the first row, so not for one of its own. */
 function isAsFirst({ expected }: Step, row: Row, first: Row | undefined): boolean {
   const failed = row.verdict === 'fail' && first?.verdict === 'fail';
   return expected === 'accepted' && failed && row.received === first.received;

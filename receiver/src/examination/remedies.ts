@@ -77,7 +77,7 @@ const EXAMPLES: Readonly<Partial<Record<RowName, Readonly<Record<Language, strin
   'only v1 matches': VERIFY,
 };
 
-/** By the words of the sentence that says why there is no answer. */
+/** Remedies by the words of the sentence that says why there is no answer. */
 const NO_ANSWER: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [
     /intermediate/,
@@ -96,7 +96,7 @@ const NO_ANSWER: readonly (readonly [pattern: RegExp, remedy: string])[] = [
 ];
 
 /**
- * If not even the first request is answered.
+ * The remedy if not even the first request is answered.
  * @param error the sentence that says why; null if there is none
  */
 export function unansweredRemedy(error: string | null): string {
@@ -107,18 +107,18 @@ export function unansweredRemedy(error: string | null): string {
   );
 }
 
-/** If a firewall refuses requests in place of the receiver. */
+/** The remedy if a firewall refuses requests in place of the receiver. */
 export const BEHIND_A_FIREWALL =
   'Let requests to this path pass the firewall in front of the receiver: it refuses them before the receiver sees them.';
 
-/** If a request that must be refused got no answer, or one that valid requests may get as well. */
+/** The remedy if a request that must be refused got no answer, or one that valid requests may get as well. */
 export const UNREPORTED =
   'Respond with 401 to wrongly signed requests, and examine the receiver again: this response does not show that the signature was checked.';
 
-/** If another valid request is refused as the first one was. */
+/** The remedy if another valid request is refused as the first one was. */
 export const SAME_AS_VALID = 'The same as for the valid request: fix that first.';
 
-/** One sentence. */
+/** The remedy for a fault, in one sentence. */
 export function remedyOf(name: RowName, language: Language | null): string {
   const general = GENERAL[name];
   if (general.endsWith('.')) return general;

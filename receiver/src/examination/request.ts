@@ -4,7 +4,7 @@ import { encoded, sign } from '../testing.ts';
 import type { Answer } from './examine.ts';
 import type { Signer, TestRequest } from './series.ts';
 
-/** A webhook, as far as its requests depend on it. */
+/** The parts of a webhook that its requests depend on. */
 export interface Target {
   /** As registered; on GET the identifier is appended to it. */
   readonly url: string;
@@ -22,7 +22,7 @@ const SIGNATURES = ['x-service-signature', 'webhook-signature'];
 export interface Requester {
   /** Makes one request, on its own connection. Never rejects. */
   send(request: TestRequest, timeoutMs: number): Promise<Answer>;
-  /** When the certificate that the receiver showed last expires; null if it showed none. */
+  /** When the certificate last shown by the receiver expires; null if there was none. */
   certificateEnd(): Promise<Date | null>;
 }
 

@@ -11,13 +11,13 @@ export interface Subject {
   readonly idField: string;
   /** Whether that is a number, as for stock movements. */
   readonly numbered: boolean;
-  /** The webhook's secrets: one, or two while one is being replaced; the newest first. */
+  /** The webhook's secrets, newest first: one, or two while one is being replaced. */
   readonly secrets: readonly string[];
   /** By the sender's clock. */
   readonly now: Date;
 }
 
-/** Values that a signature may be made over instead of the ones sent. */
+/** Values that a signature may cover instead of the ones sent. */
 export type SignedAs = Partial<Pick<TestRequest, 'sequence' | 'entityId' | 'body'>>;
 
 /** Whose private key signs: that of the webhook, or one that nobody knows. */
@@ -26,7 +26,7 @@ export type Signer = 'own' | 'stranger';
 /** One request, before it is signed. It is always marked as a test. */
 export interface TestRequest {
   readonly secrets: readonly string[];
-  /** In the order of the signatures; of a webhook that is not asymmetric none signs. */
+  /** In the order of the signatures; none signs if the webhook is not asymmetric. */
   readonly signers: readonly Signer[];
   readonly deliveryId: string;
   readonly eventId: string;
@@ -44,7 +44,7 @@ export interface TestRequest {
   readonly unsigned?: true;
 }
 
-/** What a receiver says about a delivery in `X-Waybill-Handled`: whether it was handled, or only acknowledged. */
+/** The value of `X-Waybill-Handled`: whether the receiver handled a delivery, or only acknowledged it. */
 export type Handled = 'new' | 'repeat' | 'stale';
 
 export interface Step {
@@ -60,17 +60,17 @@ export interface Step {
   readonly together?: true;
 }
 
-/** The greatest size of a record, in bytes. */
+/** The maximum size of a record, in bytes. */
 const MAX_RECORD_BYTES = 256 * 1024;
-/** The greatest lengths of the texts in records without lines, in UTF-16 units. */
+/** The maximum lengths of the texts in records without lines, in UTF-16 units. */
 const LONGEST_TEXTS = { description: 10_000, note: 4_000 };
-/** In UTF-8 three bytes long, the most that a UTF-16 unit takes. */
+/** Three bytes long in UTF-8, the maximum for a UTF-16 unit. */
 const WIDE = '€';
-/** The greatest length of an identifier, in characters. */
+/** The maximum length of an identifier, in characters. */
 const LONG_ID = 64;
 /** A receiver must refuse a signature older than five minutes. */
 const TOO_OLD_SECONDS = 6 * 60;
-/** Not the first, so that there is a lower one. */
+/** The sequence is not the first, so that there is a lower one. */
 const SEQUENCE = 5;
 
 /** All requests, in the order in which they are made: valid ones come first. */
@@ -216,7 +216,7 @@ function identifiers({ numbered, now }: Subject): () => string {
   return () => `TEST-${crypto.randomUUID().replaceAll('-', '').slice(-16).toUpperCase()}`;
 }
 
-/** An identifier of the greatest length, with characters that have to be percent-encoded; a number stays as it is. */
+/** An identifier of the maximum length, with characters that need percent-encoding; a number stays as it is. */
 function longest(id: string, numbered: boolean): string {
   return numbered ? id : `${id}/ ?é`.padEnd(LONG_ID, 'X');
 }
@@ -226,7 +226,7 @@ function withId({ body, idField, numbered }: Subject, id: string): object {
   return { ...record, [idField]: numbered ? Number(id) : id };
 }
 
-/** The record with its lines repeated up to the greatest size; one without lines gets the longest texts. */
+/** The record with its lines repeated up to the maximum size; one without lines gets the longest texts. */
 function grown(record: object): object {
   const size = new TextEncoder().encode(JSON.stringify(record)).length;
   const lists = Object.entries(record).filter(([, value]) => Array.isArray(value) && isObject(value[0]));
@@ -241,7 +241,7 @@ function grown(record: object): object {
   return { ...record, [name]: Array.from({ length: rounds }, () => lines).flat() };
 }
 
-/** The record with fields that no version has, also in its lines. */
+/** The record with fields that no version has, in its lines as well. */
 function extended(record: object): object {
   const more = { fieldOfALaterVersion: { amount: 1, names: ['a', 'b'] } };
   const within = Object.entries(record).map(([name, value]) => [

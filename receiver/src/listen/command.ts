@@ -1,4 +1,4 @@
-/** `waybill-receiver listen`: what its options mean, and what it prints. */
+/** `waybill-receiver listen`: its options and its output. */
 import { waybill } from '../api.ts';
 import { type Given, headersOf, Mistake, oneOf, positive, privateKeyOf, urlOf } from '../arguments.ts';
 import { isKind } from '../delivery.ts';
@@ -65,7 +65,7 @@ function apiOf(given: Given) {
 }
 
 /**
- * Until the process is interrupted.
+ * Runs until the process is interrupted.
  * @throws Mistake for wrong options, and if the service refuses
  */
 export async function listenCommand(given: Given, print: (line: string) => void): Promise<void> {

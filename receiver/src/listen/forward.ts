@@ -1,22 +1,22 @@
-/** Makes an event the request that an attempt of the service would be, and sends it. */
+/** Makes the request for an event as an attempt of the service would, and sends it. */
 import type { ListedEvent, WaybillApi } from '../api.ts';
 import { type Response, send } from '../send.ts';
 import { encoded, sign } from '../testing.ts';
 
-/** A webhook that the service does not have. */
+/** A webhook that exists only here, not in the service. */
 export interface LocalWebhook {
-  /** On GET the identifier is appended to it. */
+  /** On GET the identifier is appended. */
   readonly url: string;
   readonly method: 'POST' | 'GET';
   readonly withPackingLists: boolean;
   readonly secret: string;
-  /** Signs too; null if none does. */
+  /** The private key that signs too; null if there is none. */
   readonly privateKey: string | null;
-  /** What `X-Service-Webhook` says. */
+  /** The value of `X-Service-Webhook`. */
   readonly id: number;
   /** Added to every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of one request, in milliseconds. */
+  /** The time limit of one request, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -25,11 +25,11 @@ export interface Prepared {
   readonly event: ListedEvent;
   /** Exactly as it is sent; null on GET. */
   readonly body: string | null;
-  /** The same however often it is sent. */
+  /** The same id, however often it is sent. */
   readonly deliveryId: string;
 }
 
-/** @returns null if the event is no longer kept */
+/** @returns null if the event is no longer stored */
 export async function prepare(
   api: Pick<WaybillApi, 'event'>,
   { method, withPackingLists }: LocalWebhook,
@@ -39,7 +39,7 @@ export async function prepare(
   if (method === 'GET') return { event, body: null, deliveryId };
   const read = await api.event(event.id);
   if (read === null) return null;
-  // As the service writes it: a record read has the packing lists, a payload only if they are asked for.
+  // As the service writes it: a record as read has packing lists, a payload only on request.
   const body = JSON.stringify(read.record, (name, value: unknown) =>
     name === 'packingLists' && !withPackingLists ? undefined : value,
   );

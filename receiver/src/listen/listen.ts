@@ -1,6 +1,6 @@
 /**
  * Follows the events of an e-shop, and sends each to a receiver on this machine. It needs no webhook, and the
- * service no way to this machine: it only reads, so that it creates, changes and marks nothing there.
+ * service need not reach this machine: it only reads, so it creates, changes and marks nothing there.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BEGINNING, type ListedEvent, type WaybillApi } from '../api.ts';
@@ -8,32 +8,32 @@ import type { Response } from '../send.ts';
 import { ApiError } from '../session.ts';
 import { forward, type LocalWebhook, type Prepared, prepare } from './forward.ts';
 
-/** The time between two looks for new events. Too low: more requests for nothing. Too high: events come later. */
+/** Milliseconds between two requests for new events. Too low: more useless requests. Too high: events come later. */
 const POLL_MS = 1_000;
 /** The time between two tries to reach the service or the receiver, in milliseconds, at first and at most. */
 const RETRY_MS = { first: 500, most: 10_000 } as const;
-/** Errors that waiting does not end: of credentials, or of the request. */
+/** Errors that waiting does not cure: wrong credentials, or a wrong request. */
 const FINAL: readonly number[] = [400, 401, 403, 404];
 
 /** Where the events come from, and where they go. */
 export interface ListenOptions {
   readonly api: Pick<WaybillApi, 'newEvents' | 'events' | 'event'>;
   readonly webhook: LocalWebhook;
-  /** Only events of these types; null: all. */
+  /** Only events of these types; null for all. */
   readonly types: readonly string[] | null;
-  /** From this time on; null: only what happens from now on, and perhaps in the seconds before. */
+  /** Events from this time on; null for those from now on, perhaps with those of the last seconds. */
   readonly since: Date | null;
-  /** Ends it, after the request under way. */
+  /** Ends the listening, after the request under way. */
   readonly signal: AbortSignal;
-  /** Called once it follows the events. */
+  /** Called as soon as it follows the events. */
   onReady(): void;
   onAnswer(sent: Prepared, response: Response): Promise<void>;
-  /** The service or the receiver cannot be reached, or can be again, as a sentence. */
+  /** Called when the service or the receiver cannot be reached, or can be again, with a sentence. */
   onState(message: string): void;
 }
 
 /**
- * Until the signal. Events come one after the other, in the order of the feed.
+ * Listens until the signal. Events come one after the other, in the order of the feed.
  * @throws ApiError if the service refuses for good
  */
 export async function listen(options: ListenOptions): Promise<void> {
@@ -55,7 +55,7 @@ export async function listen(options: ListenOptions): Promise<void> {
   }
 }
 
-/** Sends an event as soon as somebody listens. */
+/** Sends an event as soon as the receiver listens. */
 async function send(options: ListenOptions, event: ListedEvent): Promise<void> {
   const { api, webhook, signal } = options;
   const prepared = await reached(options, () => prepare(api, webhook, event));
@@ -75,7 +75,7 @@ async function send(options: ListenOptions, event: ListedEvent): Promise<void> {
   }
 }
 
-/** Asks the service until it answers: it may be restarting, or out of reach for a while. */
+/** Asks the service until it answers: it may be restarting, or unreachable for a while. */
 async function reached<T>(
   { signal, onState }: Pick<ListenOptions, 'signal' | 'onState'>,
   ask: () => Promise<T>,
@@ -96,7 +96,7 @@ async function reached<T>(
 
 const waitAfter = (tries: number) => Math.min(RETRY_MS.most, RETRY_MS.first * 2 ** Math.min(tries - 1, 10));
 
-/** `fetch` says no more than "fetch failed", and keeps the reason as the cause. */
+/** `fetch` only says "fetch failed", and has the reason as its cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
