@@ -15,7 +15,7 @@ import { UserError } from '../lib/user-error.ts';
 function explained(error: unknown, settings: Settings): unknown {
   if (error instanceof postgres.PostgresError && error.code === '42P01') {
     return new UserError(
-      'The database has no Waybill tables yet: run waybill migrate, or start Waybill once.',
+      'The database has no Waybill tables yet: run waybill migrate, or start Waybill once, unless a restore is under way.',
     );
   }
   if (settings.DATABASE_URL !== undefined || !isAway(error)) return databaseProblem(error);

@@ -67,8 +67,8 @@ async function recover(sql: Pool, webhookId: number, options: Options, { windowM
   const { since, until = null, include, dryRun } = options;
   const [webhook] = await listAllWebhooks(sql, { id: webhookId }, 1);
   if (webhook === undefined) throw noSuchWebhook(webhookId);
-  const { deactivatedAt: at, registeredAt } = webhook;
-  const deactivatedAt = at && lostSince(at, registeredAt, windowMs);
+  const { deactivatedAt: at, deactivationDeliveryId: deliveryId, registeredAt } = webhook;
+  const deactivatedAt = at && lostSince({ at, deliveryId }, registeredAt, windowMs);
   const search = recoveryOfWebhook({ since, include }, { registeredAt, deactivatedAt });
   if (search === null) throw new UserError(`Webhook ${webhookId} has never been deactivated: give --since.`);
   if (until !== null && until <= search.since)

@@ -97,7 +97,7 @@ export function problemsOf({ database, temporal }: Status) {
 export const messagesOf = (status: Status) => problemsOf(status).map(({ message }) => message);
 
 const WITHOUT_TEMPORAL =
-  'Events are still accepted, and first attempts made. Retries after more than a minute wait until it is back.';
+  'Events are still accepted, and attempts made from the queue. Retries that Temporal has planned wait until it is back.';
 
 function* problemsOfTemporal(temporal: TemporalStatus, accepting: boolean): Problems {
   if (temporal.problem !== null) {

@@ -178,7 +178,7 @@ describe('an operator is needed', () => {
     ]);
     const away = { problem: 'Temporal at 127.0.0.1:7233 cannot be reached.', away: true };
     expect(needs({}, { temporal: away })).toEqual([
-      'Temporal at 127.0.0.1:7233 cannot be reached. Events are still accepted, and first attempts made. Retries after more than a minute wait until it is back.',
+      'Temporal at 127.0.0.1:7233 cannot be reached. Events are still accepted, and attempts made from the queue. Retries that Temporal has planned wait until it is back.',
     ]);
     expect(messagesOf({ database: { problem: 'The database is unavailable.' }, temporal: away })).toEqual([
       'The database is unavailable.',
