@@ -40,7 +40,7 @@ export async function subjectOf(
     if (found === null) return null;
     return {
       kind,
-      deactivation: { ...found, lostSince: lostSince(found.at, found.registeredAt, policy.windowMs) },
+      deactivation: { ...found, lostSince: lostSince(found, found.registeredAt, policy.windowMs) },
     };
   }
   if (kind !== 'recovered') return null;

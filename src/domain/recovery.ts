@@ -1,5 +1,6 @@
 /** Recoveries: redelivery of the events that a webhook lost (docs/interface.md, L10). */
 import { openTransaction } from './database-session.ts';
+import { timeOf } from './id-time.ts';
 
 /** The outcomes of an event at a webhook for which it can be recovered. `missed`: there never was a delivery. */
 export const recoverable = ['failed', 'expired', 'canceled', 'missed'] as const;
@@ -26,10 +27,16 @@ export function recoveryOfWebhook(
 
 /**
  * The earliest time at which a deactivated webhook may have lost events. A delivery that failed or expired may have
- * begun up to a window before the deactivation. Events from before the webhook existed are recovered only on request.
+ * begun up to a window before the deactivation; the delivery that caused it even earlier, since pauses and waits in
+ * an ordering extend its window. Events from before the webhook existed are recovered only on request.
  */
-export function lostSince(deactivatedAt: Date, registeredAt: Date, windowMs: number): Date {
-  return new Date(Math.max(deactivatedAt.getTime() - windowMs, registeredAt.getTime()));
+export function lostSince(
+  { at, deliveryId }: { readonly at: Date; readonly deliveryId: string | null },
+  registeredAt: Date,
+  windowMs: number,
+): Date {
+  const begun = Math.min(at.getTime() - windowMs, (deliveryId === null ? at : timeOf(deliveryId)).getTime());
+  return new Date(Math.max(begun, registeredAt.getTime()));
 }
 
 /** The states of a recovery. `paused` is also shown while the webhook of a running one is inactive or paused. */

@@ -89,7 +89,10 @@ export function recoveryRoutes(app: ConsoleApp, { policy }: ConsoleDeps, { act }
     const webhook = await webhookOf(c);
     const { incident, lastDeactivation, registeredAt } = webhook;
     const at = lastDeactivation?.at ?? incident?.since;
-    const earliest = at && lostSince(new Date(at), new Date(registeredAt), policy.windowMs).toISOString();
+    const deliveryId = lastDeactivation?.deliveryId ?? null;
+    const earliest =
+      at &&
+      lostSince({ at: new Date(at), deliveryId }, new Date(registeredAt), policy.windowMs).toISOString();
     const since = c.req.query('since') ?? earliest?.slice(0, 16);
     const ticked = Object.fromEntries(usuallyRecovered.map((name) => [name, 'true']));
     return respond(c, <RecoverPage webhook={webhook} fields={{ since, ...ticked }} />);

@@ -1,8 +1,10 @@
 /** The pace of a recovery, and its displayed progress. */
 import { describe, expect, test } from 'vitest';
+import { idAt } from '../../../src/domain/id-time.ts';
 import {
   estimatedDurationMs,
   isUnderWay,
+  lostSince,
   recoveryOfWebhook,
   recoveryReason,
   shownRecoveryState,
@@ -24,6 +26,19 @@ const counts = (change: Partial<RecoveryCounts> = {}): RecoveryCounts => ({
   failed: 0,
   superseded: 0,
   ...change,
+});
+
+test('the delivery that caused the deactivation is among the losses of its webhook, however old', () => {
+  const at = new Date('2026-11-20T12:00:00.000Z');
+  const windowMs = 48 * 3_600_000;
+  const created = new Date('2026-11-01');
+  const since = (deliveryId: string | null, registeredAt = created) =>
+    lostSince({ at, deliveryId }, registeredAt, windowMs).toISOString();
+  expect(since(null)).toBe('2026-11-18T12:00:00.000Z');
+  expect(since(idAt(new Date('2026-11-19')))).toBe('2026-11-18T12:00:00.000Z');
+  // Its window was extended by a pause.
+  expect(since(idAt(new Date('2026-11-15')))).toBe('2026-11-15T00:00:00.000Z');
+  expect(since(null, new Date('2026-11-19'))).toBe('2026-11-19T00:00:00.000Z');
 });
 
 describe('the pace', () => {
