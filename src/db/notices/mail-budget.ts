@@ -77,13 +77,15 @@ export async function giveBackClaim(
 async function takeFromBudget(sql: Sql, eshopId: number): Promise<number | null> {
   const each = seconds(sql, EACH_SECONDS);
   const most = seconds(sql, EACH_SECONDS * AT_ONCE);
+  // Not `now()`: a transaction may begin before another one and get the e-shop's lock after it.
+  const now = sql`statement_timestamp()`;
   // If further ahead than it can be, it was written before the clock was set back.
-  const until = sql`greatest(now(), case when mails_until <= now() + ${most} then mails_until end)`;
+  const until = sql`greatest(${now}, case when mails_until <= ${now} + ${most} then mails_until end)`;
   const taken = await sql`
     update eshops set mails_until = ${until} + ${each}
-    where id = ${eshopId} and ${until} + ${each} <= now() + ${most} returning id`;
+    where id = ${eshopId} and ${until} + ${each} <= ${now} + ${most} returning id`;
   if (taken.length > 0) return null;
   const [row] = await sql<{ ms: number }[]>`
-    select extract(epoch from ${until} + ${each} - now() - ${most})::float8 * 1000 as ms from eshops where id = ${eshopId}`;
+    select extract(epoch from ${until} + ${each} - ${now} - ${most})::float8 * 1000 as ms from eshops where id = ${eshopId}`;
   return Math.max(1_000, Math.ceil(row?.ms ?? 0));
 }
