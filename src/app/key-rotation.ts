@@ -31,17 +31,18 @@ export type Rotation = Awaited<ReturnType<typeof rotateMasterKey>>;
  * secrets or signing keys none opens
  */
 export async function resealAll(sql: Database, keys: Keys, options: ResealOptions = {}) {
-  const { resealed, unreadable } = await resealRows(sql, sealedWebhooks, keys, options);
-  // One that no key opens stays: its request is not repeated (`src/api/idempotency.ts`).
-  await resealRows(sql, sealedResponses, keys, options);
-  const notices = await resealRows(sql, sealedNoticeSecrets, keys, options);
-  const signingKeys = await resealRows(sql, sealedSigningKeys, keys, options);
-  return {
-    resealed,
-    unreadable: unreadable.filter(({ deleted }) => !deleted).map(({ id }) => id),
-    unreadableNotices: notices.unreadable.map(({ eshopId }) => eshopId),
-    unreadableKeys: signingKeys.unreadable.map(({ eshopId }) => eshopId),
-  };
+  const unreadable: number[] = [];
+  const unreadableNotices: number[] = [];
+  const unreadableKeys: number[] = [];
+  const resealed = await resealRows(sql, sealedWebhooks, keys, options, ({ id, deleted }) => {
+    if (!deleted) unreadable.push(id);
+  });
+  // One that no key opens stays: its request is not repeated (`src/api/idempotency.ts`). One under the present key is
+  // not opened: there may be many, and they last for a day.
+  await resealRows(sql, sealedResponses, keys, { ...options, evenPresent: false });
+  await resealRows(sql, sealedNoticeSecrets, keys, options, ({ eshopId }) => unreadableNotices.push(eshopId));
+  await resealRows(sql, sealedSigningKeys, keys, options, ({ eshopId }) => unreadableKeys.push(eshopId));
+  return { resealed, unreadable, unreadableNotices, unreadableKeys };
 }
 
 /** Makes a new key in the folder, unless one is waiting there. @returns whether it was made now */

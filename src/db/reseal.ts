@@ -40,23 +40,24 @@ export interface ResealOptions {
 
 /**
  * Reseals the rows of a table that are not sealed under the present key, page by page, each page in a transaction.
- * @returns how many were resealed, and those that no key opens
+ * @param onUnreadable called with each row that no key opens
+ * @returns how many were resealed
  */
 export async function resealRows<Row>(
   sql: Database,
   table: SealedTable<Row>,
   keys: Keys,
   { batch = BATCH, dryRun = false, evenPresent = false }: ResealOptions,
-): Promise<{ readonly resealed: number; readonly unreadable: readonly Row[] }> {
+  onUnreadable?: (row: Row) => void,
+): Promise<number> {
   let resealed = 0;
-  const unreadable: Row[] = [];
   const resealRow = async (tx: Transaction, row: Row) => {
     const [values, previous] = [table.values(row), table.previous?.(row) ?? null];
     const isPresent = [...values, previous].every((each) => each === null || keys.isCurrent(each));
     if (isPresent && !evenPresent) return;
     const reseal = resealing(keys, table.owner(row));
     const renewed = values.map(reseal);
-    if (values.some((each, index) => each !== null && renewed[index] === null)) unreadable.push(row);
+    if (values.some((each, index) => each !== null && renewed[index] === null)) onUnreadable?.(row);
     else {
       resealed += 1;
       if (!dryRun) await table.write(tx, row, renewed, reseal(previous));
@@ -70,5 +71,5 @@ export async function resealRows<Row>(
       return rows.at(-1);
     });
   } while (last !== undefined);
-  return { resealed, unreadable };
+  return resealed;
 }
