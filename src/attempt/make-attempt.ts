@@ -7,7 +7,13 @@
  */
 import type { MadeRequest, Wait } from '../concurrency/limits.ts';
 import type { DeliveryForAttempt } from '../db/deliveries/attempts.ts';
-import { closeDelivery, deferAttempt, exhaustRetries, startWindow } from '../db/deliveries/deliveries.ts';
+import {
+  closeDelivery,
+  deferAttempt,
+  deferBehindOthers,
+  exhaustRetries,
+  startWindow,
+} from '../db/deliveries/deliveries.ts';
 import { isBehindOthers } from '../db/outbox/keep-ordering.ts';
 import { type AttemptDeps, type Beginning, begin } from './begin-attempt.ts';
 import {
@@ -72,8 +78,10 @@ async function makeOrDefer(
   const reason = skipReasonOf(delivery, command);
   if (reason !== null) return await skip(deps, delivery, command, reason);
   if (command.queue === null && (await isBehindOthers(deps.sql, delivery))) {
-    await deferAttempt(deps.sql, delivery, { ms: TURN_MS, lostMs: 0 });
-    return { kind: 'deferred', reason: 'order', ms: TURN_MS };
+    await deferBehindOthers(deps.sql, delivery.id, TURN_MS);
+    return command.lastChance
+      ? skipped(delivery, 'order')
+      : { kind: 'deferred', reason: 'order', ms: TURN_MS };
   }
   signals?.onPermit?.('requested');
   const permit = await deps.limits.acquire(delivery, signals?.stop);

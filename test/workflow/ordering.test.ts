@@ -211,19 +211,35 @@ test('a deactivated head lets the others go; after the activation the rest goes 
   expect(arrived('inactive')).toEqual([first, other, first, second]);
 });
 
+/** The second delivery of a record gets its workflow before its first attempt: an operator holds it during a pause. */
+async function heldBehind(entityId: string, webhook: number | undefined): Promise<string> {
+  await pauseWebhook(stack.sql, stack.eshopId, Number(webhook), new Date(Date.now() + 3_600_000));
+  const id = (await happen(entityId, 'CREATE_ORDER')).at(-1) ?? '';
+  await ask('hold', id);
+  await stack.until('its workflow', async () => (await stack.delivery(id)).dispatchedAt !== null);
+  await resumeWebhook(stack.sql, stack.eshopId, Number(webhook));
+  return id;
+}
+
 test('a delivery that has its workflow before its first attempt waits for its turn, too', async () => {
   const [webhook] = await subscribe('record', ['CREATE_ORDER']);
-  await pauseWebhook(stack.sql, stack.eshopId, Number(webhook), new Date(Date.now() + 3_600_000));
-  const [first, second] = await happen('held', 'CREATE_ORDER', 'CREATE_ORDER');
-  if (first === undefined || second === undefined) throw new Error('no deliveries');
-  await ask('hold', second);
-  await stack.until('its workflow', async () => (await stack.delivery(second)).dispatchedAt !== null);
-  answer('held', refusing);
-  await resumeWebhook(stack.sql, stack.eshopId, Number(webhook));
-  await stack.untilState(first, 'retrying');
+  const [first] = await group('held', 'CREATE_ORDER');
+  const second = await heldBehind('held', webhook);
   await ask('resume', second);
   await stack.until('a plan', async () => (await stack.delivery(second)).nextAttemptAt !== null);
   expect(arrived('held')).toEqual([first]);
+  // The hold had begun its window, which the wait for others must not use up.
+  expect((await stack.delivery(second)).windowStartedAt).toBeNull();
+});
+
+test('a delivery that has its workflow before its first attempt supersedes older ones, too', async () => {
+  const [webhook] = await subscribe('latest', ['CREATE_ORDER']);
+  const [first] = await group('newest', 'CREATE_ORDER');
+  const second = await heldBehind('newest', webhook);
+  await ask('resume', second);
+  await delivered(second);
+  expect((await stack.delivery(first)).state).toBe('superseded');
+  expect(arrived('newest')).toEqual([first, second]);
 });
 
 test('deliveries without an ordering go, even if those claimed with them cannot be put in order', async () => {

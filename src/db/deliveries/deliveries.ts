@@ -36,6 +36,13 @@ export async function deferAttempt(
     where d.id = ${id} and d.attempts_made = ${attemptsMade} and ${isOpen(sql)}`;
 }
 
+/** Reschedules a first attempt behind others of its record: its window begins with it (docs/interface.md, D16). */
+export async function deferBehindOthers(sql: Sql, deliveryId: string, ms: number): Promise<void> {
+  await sql`
+    update deliveries d set next_attempt_at = clock_timestamp() + ${seconds(sql, ms / 1_000)}, window_started_at = null
+    where d.id = ${deliveryId} and d.attempts_made = 0 and ${isOpen(sql)}`;
+}
+
 /** Starts the window of a delivery whose first attempt cannot be made yet. */
 export async function startWindow(sql: Sql, deliveryId: string): Promise<void> {
   await sql`

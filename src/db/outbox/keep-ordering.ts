@@ -59,7 +59,10 @@ export async function keepOrdering(
   return claimed.filter(({ id }) => !removed.has(id));
 }
 
-/** Whether a delivery that was never attempted is behind others. Claims ask for those of the queue. */
+/**
+ * Whether a delivery that was never attempted is behind others, and has to wait: with `latest` it supersedes them.
+ * For those of the queue, claims tell it.
+ */
 export async function isBehindOthers(
   sql: Sql,
   {
@@ -68,7 +71,7 @@ export async function isBehindOthers(
     ordering,
   }: { readonly id: string; readonly attemptsMade: number; readonly ordering: Ordering },
 ): Promise<boolean> {
-  if (attemptsMade > 0 || ordering === 'none') return false;
+  if (attemptsMade > 0 || ordering !== 'record') return false;
   const found = await sql`
     select from deliveries d join webhooks w on w.id = d.webhook_id
     where d.id = ${id} and exists (select ${predecessors(sql, placeOf(sql))})`;
