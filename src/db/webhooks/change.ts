@@ -15,24 +15,36 @@ import { endPause } from './pause.ts';
 import { keepRequestSettings } from './request-settings.ts';
 import { type LockedWebhook, lockWebhook, reload, type WebhookRow } from './webhooks.ts';
 
+interface Changed {
+  readonly active: boolean;
+  readonly url: string;
+  readonly ordering?: WebhookSettings['ordering'];
+}
+
+/** An activation, or another URL, begins a generation. */
+const begins = (before: LockedWebhook, { active, url }: Changed) =>
+  (active && !before.active) || url !== before.url;
+const generationAfter = (before: LockedWebhook, after: Changed) =>
+  before.generation + (begins(before, after) ? 1 : 0);
+
 /** Writes the effects of another `active`, URL or ordering: generation, times, deactivation, change to signal. */
 async function applyChange(
   tx: Transaction,
   eshopId: number,
   before: LockedWebhook,
-  after: { readonly active: boolean; readonly url: string; readonly ordering?: WebhookSettings['ordering'] },
+  after: Changed,
 ): Promise<void> {
   const activated = after.active && !before.active;
   const deactivated = !after.active && before.active;
-  const moved = after.url !== before.url;
   const reordered = after.ordering !== undefined && after.ordering !== before.ordering;
   if (reordered) await enqueueWebhookChange(tx, eshopId, before.id);
-  if (!activated && !deactivated && !moved) return;
-  const generation = before.generation + (activated || moved ? 1 : 0);
+  const isNew = begins(before, after);
+  if (!isNew && !deactivated) return;
+  const generation = generationAfter(before, after);
   await tx`
     update webhooks
     set url = ${after.url}, active = ${after.active}, generation = ${generation},
-        generation_at = ${activated || moved ? tx`clock_timestamp()` : tx`generation_at`},
+        generation_at = ${isNew ? tx`clock_timestamp()` : tx`generation_at`},
         unregistered_at = ${activated ? null : deactivated ? tx`now()` : tx`unregistered_at`}
     where id = ${before.id}`;
   if (deactivated) {
@@ -81,12 +93,13 @@ export async function replaceWebhook(
     const problems = typeProblems(after);
     if (problems.length > 0) throw invalid(problems);
     await keepRequestSettings(tx, before.id, after);
-    // First: the version that shows the deactivation has its generation.
-    await applyChange(tx, eshopId, before, after);
+    // With the generation: the version that this leaves shows the deactivation of it.
     await tx`
       update webhooks
-      set (${settingsColumns(tx)}) = (select ${settingsColumns(tx, 'x')} from ${rowOf(tx, after)} x)
+      set (${settingsColumns(tx)}) = (select ${settingsColumns(tx, 'x')} from ${rowOf(tx, after)} x),
+          generation = ${generationAfter(before, after)}
       where id = ${before.id}`;
+    await applyChange(tx, eshopId, before, after);
     return await reload(tx, eshopId, id);
   });
 }
