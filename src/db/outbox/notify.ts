@@ -53,7 +53,7 @@ export function createNotifier(sql: postgres.Sql) {
   let givingBack: Promise<unknown> = Promise.resolve();
   const waiting = new Set<RelayWork>();
   let relay: LocalRelay | undefined;
-  let listening: Promise<unknown> | undefined;
+  let isListening = false;
   let hearOutgoing: OnOutgoing = () => {};
 
   function send(): void {
@@ -122,11 +122,12 @@ export function createNotifier(sql: postgres.Sql) {
      * @throws the error of the database when it is unavailable
      */
     async listen(sessions: postgres.Sql): Promise<void> {
-      listening ??= sessions.listen(OUTBOX_CHANNEL, (payload) => {
+      if (isListening) return;
+      isListening = true;
+      await sessions.listen(OUTBOX_CHANNEL, (payload) => {
         if (payload.split(' ').includes(id)) return;
         for (const work of workNamed(payload)) relay?.wake(work);
       });
-      await listening;
     },
     /** Sends the pending notification, if any; waits until it is sent, and until deliveries given back are free. */
     async close(): Promise<void> {
