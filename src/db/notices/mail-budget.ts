@@ -69,7 +69,8 @@ export async function giveBackClaim(
   await transaction(sql, async (tx) => {
     await tx`
       update eshops set mails_until = mails_until - ${seconds(tx, EACH_SECONDS)} where id = ${eshopId}`;
-    await tx`update notices set merging_until = null where id = any(${[id, ...others]}::uuid[])`;
+    await tx`update notices set merging_until = null
+      where id = any(${[id, ...others]}::uuid[]) and merging_id = ${id}`;
   });
 }
 
