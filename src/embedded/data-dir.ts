@@ -48,6 +48,11 @@ export async function openDataDir(directory: string): Promise<DataDir> {
  */
 export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 0) {
   const path = resolve(directory);
+  /** Makes the names of its files outlast a power cut. */
+  async function syncFolder(): Promise<void> {
+    const folder = await open(path);
+    await folder.sync().finally(() => folder.close());
+  }
   const dataDir = {
     path,
     join: (...parts: string[]) => join(path, ...parts),
@@ -91,11 +96,11 @@ export function dataDirAt(directory: string, trustsAll = process.getuid?.() === 
         await rm(temporary, { force: true }).catch(() => {});
         throw error;
       }
-      const folder = await open(path);
-      await folder.sync().finally(() => folder.close());
+      await syncFolder();
     },
     async remove(name: string): Promise<void> {
       await rm(join(path, name), { force: true });
+      await syncFolder();
     },
     async readInstance(): Promise<Instance> {
       return parseInstance((await dataDir.read('instance.json')) ?? '');
