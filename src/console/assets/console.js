@@ -41,7 +41,8 @@
   // A second click would show an error instead of the result of the first. Esc may have canceled the first.
   const sent = new Set();
   document.addEventListener('submit', (event) => {
-    if (event.target.method !== 'post') return;
+    // Not `.method`: a field of that name would be returned.
+    if (event.target.getAttribute('method') !== 'post') return;
     // Forms are recognized by their path: a new one may have replaced this one.
     const path = event.target.getAttribute('action');
     if (sent.has(path)) event.preventDefault();
