@@ -211,7 +211,7 @@ test('a deactivated head lets the others go; after the activation the rest goes 
   expect(arrived('inactive')).toEqual([first, other, first, second]);
 });
 
-/** The second delivery of a record gets its workflow before its first attempt: an operator holds it during a pause. */
+/** The second delivery of a record gets its workflow before its first attempt: an operator holds it in a pause. */
 async function heldBehind(entityId: string, webhook: number | undefined): Promise<string> {
   await pauseWebhook(stack.sql, stack.eshopId, Number(webhook), new Date(Date.now() + 3_600_000));
   const id = (await happen(entityId, 'CREATE_ORDER')).at(-1) ?? '';
