@@ -122,6 +122,8 @@ const untrusted: Sentence = (host) => `TLS certificate of ${host} is not from a 
 const selfSigned: Sentence = (host) => `TLS certificate of ${host} is self-signed`;
 const unproven: Sentence = (host) =>
   `${host} does not send its intermediate certificate, or its certificate is not from a trusted authority`;
+const refusedHandshake: Sentence = (host) =>
+  `${host} refused the TLS handshake: no common cipher, or it requires a client certificate`;
 const needsCertificate: Sentence = (host) =>
   `${host} requires a client certificate, which Waybill does not have`;
 const oldTls: Sentence = (host) => `${host} only speaks a version of TLS that is too old (1.2 is required)`;
@@ -155,8 +157,9 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   ERR_SSL_UNSUPPORTED_PROTOCOL: oldTls,
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: (host) => `${host} does not speak HTTP/1.1, only HTTP/2`,
   // In TLS 1.2 a receiver also answers so if it misses a client certificate.
-  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: (host) =>
-    `${host} refused the TLS handshake: no common cipher, or it requires a client certificate`,
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: refusedHandshake,
+  // The same in later versions of OpenSSL.
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': refusedHandshake,
   ERR_SSL_TLSV1_UNRECOGNIZED_NAME: (host) => `${host} does not know this host name (TLS SNI)`,
   ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: (host) =>
     `${host} failed in the TLS handshake (its alert: internal error), as if it did not know this host name`,
