@@ -101,7 +101,7 @@ export function deliveryRoutes(app: ConsoleApp, deps: ConsoleDeps): void {
       deps.requestAction === null || !isUnderWay(delivery.state)
         ? undefined
         : actionsAccepted(sql, [delivery.id], policy),
-      wasWindowLost(sql, delivery.id),
+      delivery.state === 'expired' ? wasWindowLost(sql, delivery.id) : false,
     ]);
     const may = actionsOf(viewer.session.role);
     const offered = (accepted?.get(delivery.id) ?? []).filter((action) => may.includes(action));
