@@ -2,7 +2,7 @@
 import { type GivenSettings, withDefaults } from '../../domain/webhook.ts';
 import type { SealedWebhook } from '../../secrets/static-headers.ts';
 import { WEBHOOK_ID_LOCK } from '../advisory-locks.ts';
-import { oneRow, type Sql } from '../connection/pool.ts';
+import { oneRow, type Pool, type Sql } from '../connection/pool.ts';
 import { type Database, transaction } from '../transaction.ts';
 import { headerNamesOf, rowOf, settingsColumns } from './columns.ts';
 import { countWebhooks, findDuplicate, isWebhookIdUsed, reload, type WebhookRow } from './webhooks.ts';
@@ -57,13 +57,18 @@ export async function createWebhook(
 
 /** Creates a webhook like `createWebhook`. If the e-shop has the same already, returns its id as `existing`. */
 export async function importWebhook(
-  ...[sql, eshopId, input, ...terms]: Parameters<typeof createWebhook>
+  sql: Pool,
+  eshopId: number,
+  input: GivenSettings,
+  seal: (webhookId: number) => SealedWebhook,
+  maxWebhooks: number,
+  webhookId: number | null,
 ): Promise<WebhookRow | { readonly existing: number } | null> {
   return await transaction(sql, async (tx) => {
     await lockCreations(tx, eshopId);
     const existing = await findDuplicate(tx, eshopId, withDefaults(input));
     if (existing !== null) return { existing };
-    return await createWebhook(tx, eshopId, input, ...terms);
+    return await createWebhook(tx, eshopId, input, seal, maxWebhooks, webhookId);
   });
 }
 
