@@ -27,7 +27,7 @@ export function resealing(keys: Keys, owner: SecretOwner): (sealed: Sealed) => S
   };
 }
 
-/** Rows per transaction: they are locked for a moment only. */
+/** Rows per transaction. Too low: more transactions. Too high: rows of webhooks are locked for longer. */
 const BATCH = 200;
 
 export interface ResealOptions {
