@@ -5,10 +5,10 @@
 import type { Sql } from './connection/pool.ts';
 import { readLastClaims } from './outbox/last-claims.ts';
 import { attemptClasses } from './outbox/notify.ts';
-import { keepsOrdering, placeOf, predecessors } from './outbox/ordering.ts';
+import { placeOf, predecessors } from './outbox/ordering.ts';
 import { CLASS } from './outbox/outbox.ts';
 import { isPaused, makesAttempts } from './pauses.ts';
-import { hasAttemptUnderWay, isOpen } from './predicates.ts';
+import { hasAttemptUnderWay, isOpen, keepsOrdering } from './predicates.ts';
 
 /**
  * This many of the attempts that are due first are looked at: most may be under way. Too low: if more are under way

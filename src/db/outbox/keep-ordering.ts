@@ -8,20 +8,13 @@
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
-import type { Ordering } from '../../domain/webhook-fields.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
+import type { DeliveryForAttempt } from '../deliveries/attempts.ts';
 import { anyOf, notIndexable } from '../ids.ts';
 import { makesAttempts } from '../pauses.ts';
-import { ending, isGivenUp } from '../predicates.ts';
+import { ending, isGivenUp, keepsOrdering, neverAttempted } from '../predicates.ts';
 import { attemptClasses } from './notify.ts';
-import {
-  keepsOrdering,
-  neverAttempted,
-  placeOf,
-  predecessors,
-  successors,
-  waitsForTurn,
-} from './ordering.ts';
+import { placeOf, predecessors, successors, waitsForTurn } from './ordering.ts';
 import { CLASS, leaseEnd, originalClass, type QueuedDelivery, queuedColumns } from './outbox.ts';
 
 type OrderingScope =
@@ -65,11 +58,7 @@ export async function keepOrdering(
  */
 export async function isBehindOthers(
   sql: Sql,
-  {
-    id,
-    attemptsMade,
-    ordering,
-  }: { readonly id: string; readonly attemptsMade: number; readonly ordering: Ordering },
+  { id, attemptsMade, ordering }: Pick<DeliveryForAttempt, 'id' | 'attemptsMade' | 'ordering'>,
 ): Promise<boolean> {
   if (attemptsMade > 0 || ordering !== 'record') return false;
   const found = await sql`

@@ -8,7 +8,7 @@ import type postgres from 'postgres';
 import { eventTypes } from '../../domain/event-types.ts';
 import type { Sql } from '../connection/pool.ts';
 import { isPaused } from '../pauses.ts';
-import { isGivenUp, isOpen, isUnderWay, seconds } from '../predicates.ts';
+import { isGivenUp, isOpen, isUnderWay, keepsOrdering, seconds } from '../predicates.ts';
 import { claimedLately } from './last-claims.ts';
 import { CLASS, unclaimed } from './outbox.ts';
 
@@ -48,10 +48,6 @@ export function placeOf(sql: Sql): Place {
   };
 }
 
-/** The webhook of this row keeps an ordering. A deleted one keeps none: its deliveries go on, and are canceled. */
-export const keepsOrdering = (sql: Sql, webhook: string) =>
-  sql`(${sql(webhook)}.ordering <> 'none' and ${sql(webhook)}.deleted_at is null)`;
-
 /**
  * The older open deliveries of a delivery's group that it has to wait for, as `predecessor`. Three of them block
  * nothing once their request is over: a delivery held by an inactive webhook; a delivery whose webhook has moved to
@@ -90,10 +86,6 @@ export const waitsForTurn = (sql: Sql, delivery: string) => {
   const d = sql(delivery);
   return sql`(${d}.class = ${CLASS.blocked} and ${d}.dispatched_at is null and ${d}.state = 'pending')`;
 };
-
-/** The delivery of this row has not been attempted, nor is an attempt beginning: it waits, or was just claimed. */
-export const neverAttempted = (sql: Sql, delivery: string) =>
-  sql`(${sql(delivery)}.state = 'pending' and ${sql(delivery)}.window_started_at is null)`;
 
 /**
  * Joins a delivery as `d`. If the delivery was superseded, joins the delivery that goes on in its place, through as

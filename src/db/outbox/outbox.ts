@@ -8,7 +8,7 @@
 import type postgres from 'postgres';
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import { isOpen, seconds } from '../predicates.ts';
+import { isOpen, keepsOrdering, neverAttempted, seconds } from '../predicates.ts';
 import { isoTime, type Sql } from '../sql.ts';
 
 /** How long a claimed row belongs to its process, unless it is renewed. Rows of a killed relay wait this long. */
@@ -166,11 +166,11 @@ export function requeueTarget(sql: Sql) {
   const waits = waitUntil(sql, sql`d.next_attempt_at`);
   const needsWorkflow = sql`(d.operator_stop is not null or not w.active or w.deleted_at is not null
     or d.attempts_made > 0 and d.next_attempt_at is null)`;
-  const waitsForTurn = sql`(d.state = 'pending' and d.window_started_at is null and d.operator_stop is null
-    and d.ordering_key is not null and w.ordering <> 'none' and not w.active and w.deleted_at is null)`;
+  const keepsItsTurn = sql`(${neverAttempted(sql, 'd')} and d.operator_stop is null
+    and d.ordering_key is not null and ${keepsOrdering(sql, 'w')} and not w.active)`;
   return {
     deliveryClass: sql`case
-      when ${waitsForTurn} then ${CLASS.blocked}::smallint
+      when ${keepsItsTurn} then ${CLASS.blocked}::smallint
       when d.state = 'delivered' then ${CLASS.delivered}::smallint
       when not ${isOpen(sql)} or ${needsWorkflow} then ${CLASS.undelivered}::smallint
       when d.attempts_made = 0 then ${originalClass(sql, 'd')}
