@@ -11,6 +11,7 @@ import {
   addLossNotice,
   findConcerned,
   forgetHeaderNames,
+  isMailed,
   type LostSecrets,
   sealedWebhooks,
 } from '../db/webhooks/secrets.ts';
@@ -38,7 +39,7 @@ export async function replaceLostKey(
   const done = await transaction(sql, async (tx) => {
     const losses = await replaceUnreadable(tx, keys, dryRun);
     if (dryRun) return losses;
-    for (const loss of losses) await addLossNotice(tx, loss);
+    for (const loss of losses.filter(isMailed)) await addLossNotice(tx, loss);
     await writeSetting(tx, CHECK_VALUE, keys.checkValue);
     return losses;
   });
@@ -52,7 +53,8 @@ async function replaceUnreadable(tx: Transaction, keys: Keys, dryRun: boolean): 
     dryRun,
     evenPresent: true,
   });
-  const lost = new Map<number, LostSecrets['webhooks']>(unreadableNotices.map((eshopId) => [eshopId, []]));
+  const lost = new Map<number, LostSecrets['webhooks']>();
+  for (const eshopId of [...unreadableNotices, ...unreadableKeys]) lost.set(eshopId, []);
   for (const { headerNames, signingKey, ...webhook } of await findConcerned(tx, unreadable, unreadableKeys)) {
     const { id, eshopId } = webhook;
     const owner = { eshopId, webhookId: id };

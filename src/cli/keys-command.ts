@@ -5,7 +5,7 @@ import { type Rotation, rotateMasterKey } from '../app/key-rotation.ts';
 import { replaceLostKey } from '../app/lost-key.ts';
 import { loadConfig, readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
-import type { LostSecrets } from '../db/webhooks/secrets.ts';
+import { isMailed, type LostSecrets } from '../db/webhooks/secrets.ts';
 import { counted } from '../domain/text.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { type CommandContext, flag, noOptions, runs, subcommands } from '../lib/command-line.ts';
@@ -68,7 +68,7 @@ function losses({ eshopId, name, email, webhooks, notices }: LostSecrets): strin
     ...(each.length === 0 ? [] : [`${each.length === 1 ? 'webhook' : 'webhooks'} ${each.join(', ')}`]),
     ...(notices ? ['notices (secret)'] : []),
   ];
-  return `E-shop ${eshopId} (${name}, ${email}): ${what.join('; ')}`;
+  return `E-shop ${eshopId} (${name}, ${email}): ${what.join('; ') || 'a signing key that no webhook signs with'}`;
 }
 
 export function keysCommand(command: Command, { env, print }: CommandContext): void {
@@ -112,7 +112,7 @@ export function keysCommand(command: Command, { env, print }: CommandContext): v
     print(
       dryRun
         ? `The lost secrets and keys of ${replaced} would be replaced. Nothing was changed (dry run).`
-        : `The lost secrets and keys of ${replaced} were replaced, and this is the database's key from now on. Start Waybill: it mails ${counted(eshops.length, 'e-shop')}.`,
+        : `The lost secrets and keys of ${replaced} were replaced, and this is the database's key from now on. Start Waybill: it mails ${counted(eshops.filter(isMailed).length, 'e-shop')}.`,
     );
   });
 }

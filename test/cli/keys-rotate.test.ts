@@ -237,6 +237,19 @@ describe('keys rotate with SECRET_KEY', () => {
     await expect(replace('--yes')).rejects.toThrow('Nothing is lost');
   });
 
+  it('a lost signing key that no webhook signs with is replaced, and nobody is mailed', async () => {
+    const { eshopId } = api.eshop;
+    await api.shop('GET', '/v21/eshop/signing-keys');
+    await started(second, [first]);
+    await rotate(second, [first]);
+    const broken = randomBytes(90);
+    await api.sql`update signing_keys set private_key = ${broken} where eshop_id = ${eshopId}`;
+    const output = await runWaybill(['keys', 'replace', '--lost', '--yes'], environment(second));
+    expect(output).toContain('a signing key that no webhook signs with');
+    expect(await signingKeysOf(eshopId)).not.toEqual([broken]);
+    expect(await claimNotices(api.sql, 10)).toEqual([]);
+  });
+
   it('a lost secret of notices is counted, mailed, and replaced only together with everything else', async () => {
     const { eshopId } = api.eshop;
     const notifications = { url: 'https://chat.example' };

@@ -61,6 +61,9 @@ export interface LostSecrets {
   readonly notices: boolean;
 }
 
+/** Whether a loss concerns the e-shop: a lost signing key that none of its webhooks signs with does not. */
+export const isMailed = ({ webhooks, notices }: LostSecrets): boolean => webhooks.length > 0 || notices;
+
 /** Writes a pending mail to an e-shop about its losses. */
 export async function addLossNotice(tx: Sql, { eshopId, webhooks, notices }: LostSecrets): Promise<void> {
   await tx`
