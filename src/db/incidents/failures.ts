@@ -76,10 +76,14 @@ export function joinFailures(sql: Sql) {
 /** Joins webhooks `w` with the incident of each, as `i`, and the deliveries under retry then, as `r`. */
 export function joinIncident(sql: Sql) {
   const ms = (column: postgres.Fragment) => sql`(extract(epoch from ${column}) * 1000)::float8`;
-  // A pending delivery took over the count of the one that it superseded, and has its turn now at the earliest.
+  // A pending delivery took over the count of the one that it superseded, and has its turn now at the earliest. Its
+  // window gets back the wait.
   const nextAttemptAt = sql`case
-    when o.next_attempt_at is not null then greatest(o.next_attempt_at, w.paused_until)
-    when o.state = 'pending' then now() end`;
+    when o.next_attempt_at is not null or o.state = 'pending'
+      then greatest(coalesce(o.next_attempt_at, now()), w.paused_until) end`;
+  const windowStartedAt = sql`
+    ${movedByPauses(sql, 'w', sql`o.window_started_at`)}
+      + case when o.state = 'pending' then now() - o.due_at else '0 s' end`;
   return sql`
     ${joinFailures(sql)}
     left join lateral (
@@ -87,7 +91,7 @@ export function joinIncident(sql: Sql) {
                'deliveryId', o.id,
                'attemptsMade', o.attempts_made,
                'nextAttemptAt', ${ms(nextAttemptAt)},
-               'windowStartedAt', ${ms(movedByPauses(sql, 'w', sql`o.window_started_at`))},
+               'windowStartedAt', ${ms(windowStartedAt)},
                'lastAttemptAt', ${ms(sql`o.last_attempt_at`)})) as retries
       from (
         select d.* from deliveries d
