@@ -61,7 +61,7 @@ export type Beginning =
   | { readonly kind: 'unprepared'; readonly error: unknown }
   /**
    * The delivery was changed after it was read: the attempt of this number has its result, the webhook has changed,
-   * or the attempt has another owner.
+   * the attempt has another owner, or the delivery has superseded older ones.
    */
   | { readonly kind: 'outdated' };
 
@@ -73,8 +73,10 @@ export async function begin(
 ): Promise<Beginning> {
   const reason = underWay.has(delivery.id) ? 'underWay' : skipReasonOf(delivery, command);
   if (reason !== null) return { kind: 'skipped', reason };
-  if (delivery.ordering === 'latest' && (await supersedeRetries(sql, delivery.id)).includes(delivery.id))
-    return { kind: 'skipped', reason: 'closed' };
+  const ended = delivery.ordering === 'latest' ? await supersedeRetries(sql, delivery.id) : [];
+  if (ended.includes(delivery.id)) return { kind: 'skipped', reason: 'closed' };
+  // It may have taken over the count of one of them.
+  if (ended.length > 0) return { kind: 'outdated' };
   const number = delivery.attemptsMade + 1;
   let request: Omit<AttemptRequest, 'at'>;
   try {

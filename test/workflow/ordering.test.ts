@@ -240,6 +240,40 @@ test('a delivery that has its workflow before its first attempt supersedes older
   await delivered(second);
   expect((await stack.delivery(first)).state).toBe('superseded');
   expect(arrived('newest')).toEqual([first, second]);
+  // It goes on with the count of failures.
+  expect(receiver.requests.at(-1)?.headers['x-service-attempt']).toBe('2');
+});
+
+test('with latest, a first attempt of a workflow waits for the request of an older delivery, too', async () => {
+  const [webhook] = await subscribe('latest', ['CREATE_ORDER']);
+  const [first] = await group('beside', 'CREATE_ORDER');
+  const second = await heldBehind('beside', webhook);
+  const [accepted, accept] = later();
+  receiver.respond(async () => {
+    await accepted;
+    return { status: 200 };
+  });
+  await tryNow(first);
+  await stack.until('its request', async () => arrived('beside').length === 2);
+  await ask('resume', second);
+  await stack.until('a plan', async () => (await stack.delivery(second)).nextAttemptAt !== null);
+  expect(arrived('beside')).toEqual([first, first]);
+  accept();
+  await delivered(first);
+});
+
+test('a superseded delivery without an attempt leaves no window behind, even after an operator held it', async () => {
+  const [webhook] = await subscribe('latest', ['CREATE_ORDER']);
+  const held = await heldBehind('unattempted', webhook);
+  const [newest] = await happen('unattempted', 'CREATE_ORDER');
+  stack.notify();
+  await stack.until('it to wait', () => waits(String(newest)));
+  expect((await stack.delivery(held)).windowStartedAt).not.toBeNull();
+  const resumedAt = Date.now();
+  await ask('resume', held);
+  await delivered(String(newest));
+  expect(await stack.delivery(held)).toMatchObject({ state: 'superseded', supersededBy: newest });
+  expect(Number((await stack.delivery(String(newest))).windowStartedAt)).toBeGreaterThanOrEqual(resumedAt);
 });
 
 test('deliveries without an ordering go, even if those claimed with them cannot be put in order', async () => {

@@ -4,7 +4,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import { settleOrdering } from '../outbox/keep-ordering.ts';
 import { windowNotBegun } from '../outbox/outbox.ts';
-import { ending, isGivenUp, isOpen, seconds } from '../predicates.ts';
+import { ending, hasAttemptUnderWay, isGivenUp, isOpen, seconds } from '../predicates.ts';
 import type { DeliveryForAttempt } from './attempts.ts';
 
 /**
@@ -40,7 +40,7 @@ export async function deferAttempt(
 export async function deferBehindOthers(sql: Sql, deliveryId: string, ms: number): Promise<void> {
   await sql`
     update deliveries d set next_attempt_at = clock_timestamp() + ${seconds(sql, ms / 1_000)}, window_started_at = null
-    where d.id = ${deliveryId} and d.attempts_made = 0 and ${isOpen(sql)}`;
+    where d.id = ${deliveryId} and d.attempts_made = 0 and ${isOpen(sql)} and not ${hasAttemptUnderWay(sql)}`;
 }
 
 /** Starts the window of a delivery whose first attempt cannot be made yet. */

@@ -11,8 +11,8 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { Pool, Sql } from '../connection/pool.ts';
 import type { DeliveryForAttempt } from '../deliveries/attempts.ts';
 import { anyOf, notIndexable } from '../ids.ts';
-import { makesAttempts } from '../pauses.ts';
-import { ending, isGivenUp, keepsOrdering, neverAttempted } from '../predicates.ts';
+import { makesAttempts, movedByPauses } from '../pauses.ts';
+import { ending, hasAttemptUnderWay, isGivenUp, keepsOrdering, neverAttempted } from '../predicates.ts';
 import { attemptClasses } from './notify.ts';
 import { placeOf, predecessors, successors, waitsForTurn } from './ordering.ts';
 import { CLASS, leaseEnd, originalClass, type QueuedDelivery, queuedColumns } from './outbox.ts';
@@ -53,17 +53,20 @@ export async function keepOrdering(
 }
 
 /**
- * Whether a delivery that was never attempted is behind others, and has to wait: with `latest` it supersedes them.
- * For those of the queue, claims tell it.
+ * Whether a delivery that was never attempted is behind others, and has to wait. With `latest` it supersedes those of
+ * its webhook whose requests are over. For those of the queue, claims tell it.
  */
 export async function isBehindOthers(
   sql: Sql,
   { id, attemptsMade, ordering }: Pick<DeliveryForAttempt, 'id' | 'attemptsMade' | 'ordering'>,
 ): Promise<boolean> {
-  if (attemptsMade > 0 || ordering !== 'record') return false;
+  if (attemptsMade > 0 || ordering === 'none') return false;
   const found = await sql`
     select from deliveries d join webhooks w on w.id = d.webhook_id
-    where d.id = ${id} and exists (select ${predecessors(sql, placeOf(sql))})`;
+    where d.id = ${id} and exists (
+      select ${predecessors(sql, placeOf(sql))}
+        and (w.ordering <> 'latest' or predecessor.webhook_id <> d.webhook_id
+          or ${hasAttemptUnderWay(sql, 'predecessor')}))`;
   return found.length > 0;
 }
 
@@ -148,8 +151,8 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
         when d.attempts_made = 0 then ${originalClass(sql, 'd')}
         when d.recovery_id is null then ${CLASS.fresh}::smallint
         else ${CLASS.retry}::smallint end,
-      -- It goes on where its predecessor was: the wait since then uses up none of its window.
-      window_started_at = d.window_started_at + (now() - d.due_at),
+      -- It goes on where its predecessor was: neither pauses nor the wait since then use up any of its window.
+      window_started_at = ${movedByPauses(sql, 'w', sql`d.window_started_at`)} + (now() - d.due_at),
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
       claimed_until = case

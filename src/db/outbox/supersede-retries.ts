@@ -10,8 +10,8 @@ import { CLASS } from './outbox.ts';
 /**
  * For a webhook that takes only the latest event. This delivery's next attempt is due: the delivery and its
  * predecessors end if a newer event supersedes them and they are not under way. The newer delivery takes their place.
- * If it was waiting, it takes over their count of failed attempts and their window, and goes on at once, unless other
- * deliveries of the record stand in between.
+ * If it was never attempted, it takes over their count of failed attempts and their window, and goes on at once,
+ * unless other deliveries of the record stand in between.
  * @returns the deliveries that it ended
  */
 export async function supersedeRetries(sql: Pool, id: string): Promise<readonly string[]> {
@@ -79,7 +79,8 @@ async function replace(sql: Sql, id: string, locked: readonly string[]) {
       returning d.*),
     -- Two may have begun before the ordering became "latest": the newer delivery takes over the one with more failures.
     most_attempted as (
-      select distinct on (superseded_by) * from ended order by superseded_by, attempts_made desc, id),
+      select distinct on (superseded_by) * from ended where attempts_made > 0
+      order by superseded_by, attempts_made desc, id),
     taken_over as (
       update deliveries n set
         attempts_made = e.attempts_made,
@@ -89,8 +90,11 @@ async function replace(sql: Sql, id: string, locked: readonly string[]) {
         last_error = e.last_error,
         last_generation = e.last_generation,
         late_ms = e.late_ms,
-        due_at = now()
+        due_at = now(),
+        state = case when n.id = ${id} then 'retrying' else n.state end,
+        next_attempt_at = case when n.id = ${id} then now() end
       from most_attempted e
-      where n.id = e.superseded_by and ${waitsForTurn(sql, 'n')} and n.attempts_made <= e.attempts_made)
+      where n.id = e.superseded_by and n.attempts_made <= e.attempts_made
+        and (${waitsForTurn(sql, 'n')} or n.id = ${id} and n.attempts_made = 0))
     select id, event_type from ended`;
 }
