@@ -171,7 +171,7 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'order-wait-uses-up-the-window',
     file: 'src/db/outbox/keep-ordering.ts',
-    text: 'window_started_at = d.window_started_at + (now() - d.due_at),',
+    text: "window_started_at = ${movedByPauses(sql, 'w', sql`d.window_started_at`)} + (now() - d.due_at),",
     replacement: '',
     symptom: 'A delivery that took over failures waits behind another webhook, and is given up too early.',
     caughtBy: catchers(
