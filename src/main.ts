@@ -23,7 +23,7 @@ import { createLog } from './log/log.ts';
 import { openOutput } from './log/output.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { temporalTarget } from './temporal/target.ts';
-import { startTraces, tracesAreOn } from './traces/start-traces.ts';
+import { startTraces } from './traces/start-traces.ts';
 import { untraced } from './traces/traces.ts';
 
 // Their reader may be slow, or gone: no reason to wait, or to leave servers running.
@@ -99,7 +99,7 @@ async function main(): Promise<void> {
       log,
       metrics,
       onBroken: (error) => void fail(error),
-      ...(traces === null ? {} : { traces }),
+      traces,
       ...(sdkMetricsAddress === null ? {} : { sdkMetricsAddress }),
     });
     worker = await parts.starting(starting, (it) => it.stop());
@@ -131,7 +131,6 @@ async function prepare({ settings }: Config) {
     role: settings.ROLE,
     terminal: process.stderr.isTTY,
     colors: process.stderr.isTTY && process.stderr.hasColors(),
-    traced: tracesAreOn(settings),
     to: stderr,
   });
   const notices = [uncheckedTls(process.env), plainUrls({ settings }), proxyNotice({ settings })];

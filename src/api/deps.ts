@@ -32,7 +32,7 @@ export interface ApiDeps {
   /** Called for each record that the API changes in a loop, once a minute. */
   readonly onChangeLoop?: (loop: ChangeLoop) => void;
   /** Absent if traces are off. */
-  readonly traces?: Traces;
+  readonly traces?: Traces | undefined;
   /** `perAddress`: failed logins from one address per quarter of an hour (default 300). */
   readonly loginLimits: { readonly perAddress: number };
   /** True when a proxy in front of the API sets `X-Forwarded-For`; otherwise the header is ignored. */

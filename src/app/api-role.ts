@@ -8,14 +8,10 @@ import { type Metrics, statusClass } from '../metrics/metrics.ts';
 import { createActionRequester } from '../temporal/action-requester.ts';
 import { createUiLinks } from '../temporal/ui-links.ts';
 import { publicPrefix } from '../theme/public-url.ts';
-import type { Traces } from '../traces/traces.ts';
 import { type ApplicationParts, createApplication } from './application.ts';
 
-interface ApiOptions
-  extends Omit<ApplicationParts, 'requestAction' | 'onAnswer' | 'onChangeLoop' | 'traces'> {
+interface ApiOptions extends Omit<ApplicationParts, 'requestAction' | 'onAnswer' | 'onChangeLoop'> {
   readonly metrics: Metrics;
-  /** Null if they are off. */
-  readonly traces: Traces | null;
   /** Temporal and its UI, if started here. */
   readonly embedded: Pick<EmbeddedStack, 'temporalAddress' | 'temporalUiUrl'>;
 }
@@ -26,7 +22,7 @@ interface ApiOptions
  * @returns the address: `http://host:port`
  */
 export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise<string> {
-  const { metrics, traces, embedded, ...parts } = options;
+  const { metrics, embedded, ...parts } = options;
   const { own, log, sql, config } = parts;
   const { settings } = config;
   const { temporalAddress } = embedded;
@@ -39,7 +35,6 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
     onAnswer: ({ method, status, ms }) =>
       metrics.requests.observe({ method, status: statusClass(status) }, ms / 1_000),
     onChangeLoop: ({ kind }) => metrics.changeLoops.inc({ kind }),
-    ...(traces === null ? {} : { traces }),
   });
   const pages = createConsole({
     ...application,

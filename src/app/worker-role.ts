@@ -41,7 +41,7 @@ interface WorkerOptions extends SessionOptions {
   readonly metrics?: Metrics;
   /** Where Temporal's SDK shows its own metrics, as `host:port`; left out: nowhere. */
   readonly sdkMetricsAddress?: string;
-  readonly traces?: Traces;
+  readonly traces?: Traces | undefined;
   /** Numbers of the scheduler instead of the defaults, and other limits: for tests and the bench. */
   readonly scheduler?: Partial<SchedulerOptions>;
   readonly limits?: Limits;

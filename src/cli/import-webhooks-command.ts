@@ -1,5 +1,5 @@
 /** `waybill import-webhooks`: webhooks of another system, from a file. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import * as v from 'valibot';
 import { configuredGuard } from '../app/outgoing.ts';
 import { shortTypes } from '../domain/event-types.ts';
@@ -14,19 +14,16 @@ import { withDatabase } from './open-database.ts';
 import { eshopNumber } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
-const fromOption = new Option(
-  '--from <system>',
-  `the file has lists from the API of ${foreignSystems.join(', ')}`,
-);
 const webhookOptions = v.object({
   eshop: optional(
     '--eshop <id>',
     'the e-shop of all lines; a line that names another is refused. Default: each line names its own',
     eshopNumber,
   ),
-  from: v.pipe(
-    v.optional(v.picklist(foreignSystems)),
-    v.metadata({ as: fromOption.choices([...foreignSystems]) }),
+  from: optional(
+    '--from <system>',
+    `the file has lists from the API of ${foreignSystems.join(', ')}`,
+    v.picklist(foreignSystems, `--from must be one of ${foreignSystems.join(', ')}.`),
   ),
   map: optional(
     '--map <file>',

@@ -17,9 +17,7 @@ import { instanceOf } from './open-database.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Temporal cannot be reached. */
-export class TemporalAway extends UserError {
-  override readonly name = 'TemporalAway';
-}
+export class TemporalAway extends UserError {}
 
 /** Repeats calls as usual, except those beyond a limit of Temporal: their last error would only name a deadline. */
 function repeatingWithinLimits() {

@@ -89,9 +89,9 @@ export const idOf = (noun: string) =>
 
 export const noSuchWebhook = (id: number) => new UserError(`There is no webhook ${id}.`);
 
-/** Turns a refusal by the service into an error for people. */
+/** Turns a refusal by the service into an error for people: a sentence. */
 export function throwUserError(error: unknown, exitCode = 1): never {
-  throw error instanceof Problem ? new UserError(error.message, exitCode) : error;
+  throw error instanceof Problem ? new UserError(error.message.replace(/[^.]$/, '$&.'), exitCode) : error;
 }
 
 /** For a command that cannot be undone: it needs a confirmation, or only reports. */

@@ -10,7 +10,6 @@ import { findWebhookWithSecrets } from '../db/webhooks/with-secrets.ts';
 import type { Sender } from '../delivery/sender.ts';
 import type { EventType } from '../domain/event-types.ts';
 import type { Examination } from '../domain/examination.ts';
-import { Problem } from '../domain/problem.ts';
 import { asOfType, type TestDeliveryResult, type WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Keys } from '../secrets/keys.ts';
@@ -43,7 +42,7 @@ async function toWebhook<T>(env: Env, { id, type }: Tested, work: (parts: Parts)
     const eshopId = await eshopOf(sql, 'webhooks', String(id));
     const found = eshopId === null ? null : await findWebhookWithSecrets(sql, eshopId, id);
     if (found === null) throw noSuchWebhook(id);
-    const webhook = ofType(found, type);
+    const webhook = asOfType(found, type);
     const timeoutMs = config.retryPolicy.attemptTimeoutMs;
     const known = await keys(sql);
     try {
@@ -59,15 +58,7 @@ async function toWebhook<T>(env: Env, { id, type }: Tested, work: (parts: Parts)
     } finally {
       await sender.close();
     }
-  });
-}
-
-function ofType(webhook: WebhookWithSecrets, type: EventType | undefined): WebhookWithSecrets {
-  try {
-    return asOfType(webhook, type);
-  } catch (error) {
-    throw error instanceof Problem ? new UserError(`${error.message}.`) : error;
-  }
+  }).catch(throwUserError);
 }
 
 /** @throws UserError if there is no such webhook, it has no such type, or its secret cannot be opened */
@@ -78,7 +69,7 @@ export const sendTestTo = (env: Env, tested: Tested): Promise<TestDeliveryResult
 export const examineReceiverOf = (env: Env, tested: Tested, signal: AbortSignal): Promise<Examination> =>
   toWebhook(env, tested, async ({ sql, webhook, ...parts }) => {
     const { id } = tested;
-    const until = await beginExamination(sql, id).catch(throwUserError);
+    const until = await beginExamination(sql, id);
     try {
       return await createExaminer(parts)(webhook, signal).catch((error: unknown) =>
         throwUserError(error, INCONCLUSIVE),

@@ -17,9 +17,7 @@ import { createPipelines } from './pipelines.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
-export class PortInUse extends UserError {
-  override readonly name = 'PortInUse';
-}
+export class PortInUse extends UserError {}
 
 export interface HttpServerOptions {
   /** The variable that sets the port (default `PORT`). */

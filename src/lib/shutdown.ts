@@ -1,6 +1,8 @@
 /** How a program stops the parts it has started: in reverse order and in bounded time; and the handling of Ctrl-C. */
 import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from './user-error.ts';
+import { aborted } from './wait-or-stop.ts';
 
 type Stop = () => Promise<unknown>;
 
@@ -84,20 +86,9 @@ export function createShutdown(onProblem: (text: string) => void = () => {}) {
 }
 
 /** Whether something stops before the time is up, or a moment later. */
-function inTime(stopped: Promise<unknown>, timeIsUp: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    let timer: NodeJS.Timeout | undefined;
-    const end = () => {
-      timer = setTimeout(() => resolve(false), MIN_STOP_TIME_MS);
-    };
-    if (timeIsUp.aborted) end();
-    else timeIsUp.addEventListener('abort', end, { once: true });
-    void stopped.then(() => {
-      clearTimeout(timer);
-      timeIsUp.removeEventListener('abort', end);
-      resolve(true);
-    });
-  });
+async function inTime(stopped: Promise<unknown>, timeIsUp: AbortSignal): Promise<boolean> {
+  const over = aborted(timeIsUp).then(() => sleep(MIN_STOP_TIME_MS, false));
+  return await Promise.race([stopped.then(() => true), over]);
 }
 
 /** Under npm one Ctrl-C arrives twice within this time: from the terminal, and passed on by npm. In milliseconds. */

@@ -3,15 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * Waits for a time, or until the signal is aborted if that is earlier: an abort is not an error here, and the caller
  * looks at the signal.
- * @param ref whether the wait keeps the process alive; default true
  */
-export async function waitOrStop(
-  ms: number,
-  signal: AbortSignal,
-  { ref = true }: { readonly ref?: boolean } = {},
-): Promise<void> {
+export async function waitOrStop(ms: number, signal: AbortSignal): Promise<void> {
   // Only the abort rejects it.
-  await sleep(ms, undefined, { signal, ref }).catch(() => {});
+  await sleep(ms, undefined, { signal }).catch(() => {});
 }
 
 /** Resolves once the signal is aborted. */

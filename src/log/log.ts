@@ -17,8 +17,6 @@ interface LogOptions {
   /** Whether a person is watching. */
   readonly terminal: boolean;
   readonly colors: boolean;
-  /** Whether JSON lines name their trace. */
-  readonly traced?: boolean;
   readonly to: Output;
 }
 
@@ -27,12 +25,12 @@ const MESSAGE = '{msg}{if method}: {method} {route} {status} in {ms} ms{end}{if 
 /** In the message already, or known to the person watching. */
 const SAID = 'pid,hostname,role,method,route,status,ms,reason';
 
-export async function createLog({ level, role, terminal, colors, traced = false, to }: LogOptions) {
+export async function createLog({ level, role, terminal, colors, to }: LogOptions) {
   const written = {
     level,
     base: { role },
     serializers: { err: loggedError, workflowId: loggedWorkflowId },
-    ...(traced && !terminal ? { mixin: traceOfLine } : {}),
+    ...(terminal ? {} : { mixin: traceOfLine }),
   };
   const log = pino(written, terminal ? await linesForPeople(to, colors) : to);
   to.onResumed((count) => log.warn({ count }, 'log lines were lost: they could not be written'));

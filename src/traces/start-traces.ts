@@ -6,13 +6,9 @@ import { version } from '../lib/version.ts';
 
 const SERVICE_NAMES = { all: 'waybill', api: 'waybill-api', worker: 'waybill-worker' } as const;
 
-export function tracesAreOn(settings: Settings): boolean {
-  return settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && !settings.OTEL_SDK_DISABLED;
-}
-
-/** Starts recording, if an endpoint is configured; otherwise null, and OpenTelemetry is not loaded. */
+/** Starts recording, if an endpoint is configured; otherwise undefined, and OpenTelemetry is not loaded. */
 export async function startTraces(settings: Settings, log: Logger) {
-  if (!tracesAreOn(settings)) return null;
+  if (settings.OTEL_EXPORTER_OTLP_ENDPOINT === undefined || settings.OTEL_SDK_DISABLED) return undefined;
   const { recordTraces } = await import('./open-telemetry.ts');
   const leftOut = onceAMinute();
   return await recordTraces(settings, { serviceName: SERVICE_NAMES[settings.ROLE], version }, (error) => {

@@ -2,7 +2,7 @@
  * Watches whether the disk of the database is full. A failed statement shows that it is. Other statements may still
  * find room in existing files, so only writing a new file shows that there is room again.
  */
-import { waitOrStop } from '../../lib/wait-or-stop.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DISK_FULL, hasSqlstate } from '../sqlstate.ts';
 import type { Pool } from './pool.ts';
 
@@ -37,7 +37,8 @@ export function watchDisk({ pools, sql, onChange, intervalMs = LOOK_MS }: DiskWa
 
   async function untilRoom(): Promise<void> {
     onChange(true);
-    do await waitOrStop(intervalMs, signal, { ref: false });
+    // It does not keep the process alive; only the abort rejects it.
+    do await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
     while (!signal.aborted && !(await hasRoom(sql)));
     looking = null;
     if (!signal.aborted) onChange(false);
