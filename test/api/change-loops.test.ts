@@ -7,7 +7,10 @@ import { databaseRows } from '../../src/cli/status-command.ts';
 import { readChangeLoop } from '../../src/db/console/change-loop.ts';
 import type { ChangeLoop } from '../../src/domain/change-loop.ts';
 import type { TestEshop } from '../support/api/api.ts';
+import { consoleOf, newPerson, signIn } from '../support/api/console.ts';
 import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
+import { visitorOf } from '../support/api/visitor.ts';
+import { createWebhook } from '../support/api/webhooks.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
 
 const loops: ChangeLoop[] = [];
@@ -33,11 +36,21 @@ async function messages(request: TestEshop['shop']['request'], notes: readonly s
 }
 
 const notes = (count: number) => Array.from({ length: count }, (_, index) => `note ${index}`);
+/** The overview of an e-shop's console. */
+async function overviewOf(eshopId: number): Promise<() => Promise<string>> {
+  const { ask } = visitorOf(consoleOf(api.deps));
+  await signIn(ask, await newPerson(api.sql, eshopId, 'shop'));
+  return async () => (await ask('/console')).text;
+}
 const row = async () => databaseRows(await askDatabase(api.sql)).find(([name]) => name === 'Loop');
 
 it('the hundredth change to a record within a minute warns its e-shop, and no other', async () => {
   const request = await withOrder(api.eshop);
-  const other = await withOrder(await api.newEshop());
+  const neighbor = await api.newEshop();
+  const other = await withOrder(neighbor);
+  await createWebhook(request);
+  const overview = await overviewOf(api.eshop.eshopId);
+  const foreign = await overviewOf(neighbor.eshopId);
   const warned =
     'Order updated. It was changed 100 times within a minute: a receiver that answers its own changes must compare before it writes; a webhook with skipOwn does not get them.';
 
@@ -46,6 +59,7 @@ it('the hundredth change to a record within a minute warns its e-shop, and no ot
   expect(await messages(request, ['note 98'])).toEqual(['Order unchanged.']);
   expect(await messages(other, notes(3))).toEqual(Array(3).fill('Order updated.'));
   expect([loops, lines, await row()]).toEqual([[], [], undefined]);
+  expect(await overview()).not.toContain('within the last minute');
 
   expect(await messages(request, ['once more'])).toEqual([warned]);
   expect(await messages(request, ['and once more'])).toEqual([warned.replace('100', '101')]);
@@ -61,8 +75,11 @@ it('the hundredth change to a record within a minute warns its e-shop, and no ot
     `order 10001 of e-shop ${loop.eshopId}, changed 101 times within a minute`,
   ]);
   expect(await readChangeLoop(api.sql, loop.eshopId)).toMatchObject({ entityId: '10001', changes: 101 });
+  expect(await overview()).toMatch(
+    /Order <a href="\/console\/orders\/10001">10001<\/a> was changed 101 times within the\s+last minute/,
+  );
   // No other e-shop sees it, and changes to stock alone, as by many sales, are none.
-  expect(await readChangeLoop(api.sql, loop.eshopId + 1)).toBeNull();
+  expect(await foreign()).not.toContain('within the last minute');
   await api.sql`update events set changed = 'stock' where changed is not null`;
   expect(await readChangeLoop(api.sql)).toBeNull();
 });
