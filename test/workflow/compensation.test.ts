@@ -68,11 +68,3 @@ test('a mail whose result cannot be recorded at once is recorded later, and not 
   const [row] = await stack.sql`select outcome from notices where webhook_id = ${webhook.id}`;
   expect(row?.outcome).toBe('sent');
 });
-
-test('a deactivated webhook can be activated again and delivers', async () => {
-  const webhook = await stack.createWebhook(`${receiver.url}/reborn`);
-  await stack.untilClosed(await stack.fireOne('10035'));
-  await stack.changeWebhook(webhook.id, { active: true });
-  receiver.respond({ status: 200 });
-  expect(await stack.untilClosed(await stack.fireOne('10036'))).toBe('COMPLETED');
-});
