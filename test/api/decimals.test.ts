@@ -7,6 +7,7 @@ import { canonicalCount, canonicalMoney } from '../../src/domain/decimal.ts';
 import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
 import { firedTypes } from '../support/database/events.ts';
 import { apiOfFile } from '../support/lifetimes.ts';
+import { nightly } from '../support/runner/nightly.ts';
 
 const api = await apiOfFile();
 await stockedProducts(api.eshop);
@@ -42,6 +43,6 @@ test('quantities, prices and rates are read back exactly as written', async () =
       }
       expect((await firedTypes(api.sql, api.eshop.eshopId, 'exact')).length).toBe(before);
     }),
-    { numRuns: 15 },
+    { numRuns: nightly ? 15 : 6 },
   );
 });

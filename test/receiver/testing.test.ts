@@ -8,6 +8,7 @@ import { sampleOf } from '../../src/domain/catalogue.ts';
 import { type PayloadVersion, payloadVersions } from '../../src/domain/decimal.ts';
 import { eventTypeNames, packingListEventTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
+import { nightly } from '../support/runner/nightly.ts';
 import { wireEvent } from '../support/wire-event.ts';
 
 function setUp(payloadVersion: PayloadVersion = 'v2') {
@@ -73,7 +74,7 @@ it('a GET carries any identifier', async () => {
       expect((await hooks(request)).status).toBe(200);
       expect(seen[0]?.[1]).toBe(entityId);
     }),
-    { numRuns: 200 },
+    { numRuns: nightly ? 200 : 60 },
   );
 });
 
@@ -118,6 +119,6 @@ it('a request in which any byte differs is refused', async () => {
         expect(seen).toEqual([]);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: nightly ? 400 : 120 },
   );
 });

@@ -13,7 +13,7 @@ const receiver = await receiverOfFile();
 const stack = await stackOfFile('retention', {
   retentionMs,
   worker: false,
-  policy: { initialIntervalMs: 5_000 },
+  policy: { initialIntervalMs: 2_000 },
 });
 // As if a month had passed: the present rows lie in the week before the partitions begin.
 for (const { table, week, until } of await listPartitions(stack.sql)) {
