@@ -7,26 +7,19 @@ import { CLASS } from '../../src/db/outbox/outbox.ts';
 import { giveBack } from '../../src/db/outbox/release.ts';
 import { readOutbox } from '../../src/db/overview.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/change.ts';
-import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import type { TestDatabase } from '../support/database/database.ts';
 import { insertWebhook } from '../support/database/events.ts';
 import { later } from '../support/later.ts';
+import { databaseOfTest } from '../support/lifetimes.ts';
 import { fireMany, relayTo } from '../support/temporal/relay.ts';
 import { until } from '../support/until.ts';
 
 let database: TestDatabase;
 let eshopId: number;
 beforeEach(async () => {
-  database = await createTestDatabase();
-  onTestFinished(() => database.drop());
+  database = await databaseOfTest();
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
 });
-
-function relay(failing: Partial<Dispatcher> = {}, more: Parameters<typeof relayTo>[2] = {}) {
-  const made = relayTo(database, failing, { scheduler: { tickMs: 50 }, ...more });
-  onTestFinished(() => made.relay.stop());
-  return made;
-}
 
 /** A webhook with dispatched deliveries that wait for their next attempt; answers their ids, oldest first. */
 async function openDeliveries(count: number): Promise<{ webhookId: number; ids: string[] }> {
@@ -60,7 +53,7 @@ test('switching a webhook off and on repeatedly is one change, signaled once per
   const { webhookId, ids } = await openDeliveries(30);
   for (const active of [false, true, false, true, false]) await change(webhookId, active);
   expect(await changes()).toBe(1);
-  const { signaled } = relay();
+  const { signaled } = relayTo(database);
   await untilPassedOn();
   expect(signaled.sort()).toEqual(ids);
 });
@@ -94,7 +87,7 @@ test('a relay killed halfway leaves only the rest to the next one', async () => 
   await change(webhookId, false);
   await passOnTo(20);
   await endLeases();
-  const { signaled } = relay();
+  const { signaled } = relayTo(database);
   await untilPassedOn();
   expect(signaled.sort()).toEqual(ids.slice(20));
 });
@@ -107,7 +100,7 @@ test('changes during a signal are signaled after it, together, to all deliveries
   await change(webhookId, true);
   await change(webhookId, false);
   await endLeases();
-  const { signaled } = relay();
+  const { signaled } = relayTo(database);
   await untilPassedOn();
   expect(signaled.slice(0, 10).sort()).toEqual(ids.slice(20));
   expect(signaled.slice(10).sort()).toEqual(ids);
@@ -138,7 +131,7 @@ test('a change during the signals of a page reaches that page too', async () => 
   let meanwhile: Promise<unknown> | undefined;
   let changed = false;
   const page = new Set<string>();
-  const { signaled } = relay({
+  const { signaled } = relayTo(database, {
     async signalWebhookChanged({ id }) {
       if (!changed) page.add(id);
       meanwhile ??= change(webhookId, true)
@@ -160,7 +153,7 @@ test('a change for one delivery does not wait for a change for many', async () =
   const few = await openDeliveries(1);
   await change(many.webhookId, false);
   await change(few.webhookId, false);
-  const { signaled } = relay();
+  const { signaled } = relayTo(database);
   await until('the one', async () => signaled.includes(few.ids[0] ?? ''));
   expect(signaled.length).toBeLessThan(150);
 });
@@ -170,7 +163,7 @@ test('deliveries are started while a change cannot be signaled', async () => {
   await change(webhookId, false);
   let asked = 0;
   const [held, answer] = later();
-  const { started } = relay({
+  const { started } = relayTo(database, {
     async signalWebhookChanged() {
       asked += 1;
       await held;
@@ -189,7 +182,7 @@ test('a signal that Temporal refuses does not stop the others', async () => {
   const { webhookId, ids } = await openDeliveries(10);
   await change(webhookId, false);
   const rejection = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
-  const { signaled } = relay({
+  const { signaled } = relayTo(database, {
     async signalWebhookChanged({ id }) {
       if (id === ids[4]) throw rejection;
     },
@@ -204,7 +197,7 @@ test('stopping a relay waits for its signals under way, even if another has fail
   let underWay = 0;
   const answers: (() => void)[] = [];
   let failed = false;
-  const made = relay({
+  const made = relayTo(database, {
     async signalWebhookChanged() {
       if (!failed) {
         failed = true;
@@ -243,7 +236,7 @@ describe('deliveries without a workflow', () => {
     const { webhookId, ids } = await waiting(1_200);
     await requeue(ids.slice(600));
     await deleteWebhook(database.sql, eshopId, webhookId);
-    const { started } = relay({ startDelivery: () => sleep(200) });
+    const { started } = relayTo(database, { startDelivery: () => sleep(200) });
     await untilPassedOn();
     const [canceled] = await states();
     expect(canceled).toMatchObject({ state: 'canceled', canceledBy: 'deletion' });
@@ -259,7 +252,7 @@ describe('deliveries without a workflow', () => {
       returning id, claim_id`;
     await deleteWebhook(database.sql, eshopId, webhookId);
     // So that it claims none of them itself.
-    relay({}, { isDiskFull: () => true });
+    relayTo(database, {}, { isDiskFull: () => true });
     await until(
       'the first look',
       async () => (await database.sql`select from changes_to_signal where due_at > created_at`).length > 0,
@@ -279,7 +272,8 @@ describe('deliveries without a workflow', () => {
       update deliveries set attempts_made = 1, window_started_at = now(), state = 'retrying' where id = any(${attempted}::uuid[])`;
     await change(webhookId, true);
     const [held, answer] = later();
-    relay(
+    relayTo(
+      database,
       {},
       {
         async makeAttempt() {

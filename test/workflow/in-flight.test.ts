@@ -19,7 +19,7 @@ import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
 import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
 import { runsOf } from '../support/temporal/lost-workflows.ts';
-import { fireMany, relayTo as startRelayTo } from '../support/temporal/relay.ts';
+import { fireMany, relayTo } from '../support/temporal/relay.ts';
 
 async function start(options: StackOptions = {}): Promise<DeliveryStack> {
   return await stackOfTest('in-flight', options);
@@ -47,12 +47,6 @@ async function fireAsked(stack: DeliveryStack, status: number) {
   const id = await stack.fireOne('10001');
   await receiver.waitFor(1);
   return { receiver, webhook, id, answer };
-}
-/** A relay without a worker; the test plays its Temporal and its attempts. */
-function relayTo(...args: Parameters<typeof startRelayTo>) {
-  const made = startRelayTo(...args);
-  onTestFinished(() => made.relay.stop());
-  return made;
 }
 /** Attempts that are accepted. */
 const delivering =

@@ -1,6 +1,6 @@
 /** Isolation: one e-shop, webhook or receiver does not slow down another. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { neighborOf } from '../support/api/neighbor.ts';
 import { attemptFromQueue } from '../support/database/queue-attempts.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
@@ -22,8 +22,7 @@ test('a few events of one e-shop do not wait behind the many of another', async 
   await fireMany(stack, 300);
   await fireMany(stack, 5, neighbor.eshopId);
   const ids = await deliveriesOf(stack, neighbor.eshopId);
-  const { relay, started } = relayTo(stack);
-  onTestFinished(() => relay.stop());
+  const { started } = relayTo(stack);
   await stack.until('the neighbor', async () => ids.every((id) => started.includes(id)));
   expect(Math.max(...ids.map((id) => started.indexOf(id)))).toBeLessThan(40);
 });
@@ -83,7 +82,7 @@ test('in-flight attempts never exceed the limit', async () => {
   await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 100);
   const underWay: (() => void)[] = [];
-  const { relay, started } = relayTo(
+  const { started } = relayTo(
     stack,
     {},
     {
@@ -95,7 +94,6 @@ test('in-flight attempts never exceed the limit', async () => {
       },
     },
   );
-  onTestFinished(() => relay.stop());
   let most = 0;
   await stack.until('every start', async () => {
     most = Math.max(most, underWay.length);
@@ -114,12 +112,11 @@ test('a receiver at its limit does not keep the relay claiming', async () => {
     claims += 1;
     return { ...boundless.quotas(1), webhooks: new Map([[2 ** 31 - 1, 0]]) };
   };
-  const { relay, started } = relayTo(
+  const { started } = relayTo(
     stack,
     {},
     { limits: { ...boundless, quotas }, scheduler: { pollMs: 600_000, roomPollMs: 5 } },
   );
-  onTestFinished(() => relay.stop());
   await fireMany(stack, 1);
   await stack.until('it', async () => started.length === 1);
   const before = claims;
@@ -141,12 +138,11 @@ test('a receiver at its limit gets more once it has room, without a new event', 
       webhooks: new Map([[webhook.id, asked <= 4 || asked % 3 === 0 ? 2 : 0]]),
     };
   };
-  const { relay, started } = relayTo(
+  const { started } = relayTo(
     stack,
     {},
     { limits: { ...boundless, quotas }, scheduler: { pollMs: 600_000, roomPollMs: 20 } },
   );
-  onTestFinished(() => relay.stop());
   await stack.until('all of them', async () => started.length === 12);
 });
 

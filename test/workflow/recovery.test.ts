@@ -1,5 +1,5 @@
 /** Recoveries on a real Temporal server deliver lost events once, no matter who controls them, and from where. */
-import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
 import { pauseWebhook } from '../../src/db/webhooks/pause.ts';
@@ -191,7 +191,7 @@ test('deliveries created before a pause wait too; those created before a cancell
   await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
   const attempted: string[] = [];
   let claims = 0;
-  const { relay, started: handedOver } = relayTo(stack, undefined, {
+  const { started: handedOver } = relayTo(stack, undefined, {
     async makeAttempt({ id }) {
       attempted.push(id);
       return { kind: 'notAttempted', reason: 'spent' };
@@ -200,7 +200,6 @@ test('deliveries created before a pause wait too; those created before a cancell
       if (loop === 'recovered' && result === 'idle') claims += 1;
     },
   });
-  onTestFinished(() => relay.stop());
   await fireMany(stack, 1);
   await stack.until('the fresh one', async () => handedOver.length > 0);
   await stack.until('a claim of recovered ones', async () => claims > 0);

@@ -6,28 +6,17 @@ import { claimWebhookChanges } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { CLASS, LEASE_SECONDS } from '../../src/db/outbox/outbox.ts';
 import { readOverdue } from '../../src/db/overdue.ts';
-import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
+import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { isRejection } from '../../src/temporal/rejection.ts';
 import { attemptFromQueue } from '../support/database/queue-attempts.ts';
 import { later } from '../support/later.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { boundless } from '../support/limits.ts';
 import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
-import { fireMany, relayTo as startRelayTo } from '../support/temporal/relay.ts';
+import { fireMany, relayTo } from '../support/temporal/relay.ts';
 
 async function start(worker: boolean, options: StackOptions = {}): Promise<DeliveryStack> {
   return await stackOfTest('relay', { worker, ...options });
-}
-
-function relayTo(
-  stack: DeliveryStack,
-  failing: Partial<Dispatcher> = {},
-  more: Parameters<typeof startRelayTo>[2] = {},
-) {
-  const scheduler = { tickMs: 50 };
-  const made = startRelayTo(stack, failing, { scheduler, ...more });
-  onTestFinished(() => made.relay.stop());
-  return made;
 }
 
 async function claim(sql: Sql, limit: number) {

@@ -1,5 +1,6 @@
 /** A relay with a Temporal that records its calls and fails when the test says so. */
 import pino, { type Logger } from 'pino';
+import { onTestFinished } from 'vitest';
 import { unwatched } from '../../../src/attempt/watch.ts';
 import type { Limits } from '../../../src/concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../../src/concurrency/settings.ts';
@@ -28,6 +29,7 @@ interface RelayToOptions {
 }
 
 /**
+ * It stops with the test.
  * @param failing called before each call: it may throw, or wait, as Temporal would
  */
 export function relayTo(
@@ -43,7 +45,7 @@ export function relayTo(
     log = pino({ level: 'silent' }),
   }: RelayToOptions = {},
 ) {
-  const options = { ...schedulerDefaults, ...scheduler };
+  const options = { ...schedulerDefaults, tickMs: 50, ...scheduler };
   const starts = createStarts(options);
   const started: string[] = [];
   const signaled: string[] = [];
@@ -82,6 +84,7 @@ export function relayTo(
     onClaim() {},
     watch: unwatched,
   });
+  onTestFinished(() => relay.stop());
   return { relay, started, signaled, starts };
 }
 
