@@ -1,11 +1,10 @@
 /** `waybill migrate`: brings a database up to date before anything serves from it. */
 import { expect, it } from 'vitest';
-import { createTestDatabase } from '../support/database/database.ts';
+import { databaseOfTest } from '../support/lifetimes.ts';
 import { triedWaybill } from '../support/programs/waybill-command.ts';
 
-it('migrate creates all tables once, and then has nothing to do', async ({ onTestFinished }) => {
-  const { url, sql, drop } = await createTestDatabase();
-  onTestFinished(drop);
+it('migrate creates all tables once, and then has nothing to do', async () => {
+  const { url, sql } = await databaseOfTest();
   const migrate = (...args: string[]) => triedWaybill(['migrate', ...args], { DATABASE_URL: url });
   const files = await sql<{ name: string }[]>`select name from migrations order by name`;
   await sql.unsafe('drop schema public cascade; create schema public');
@@ -17,9 +16,8 @@ it('migrate creates all tables once, and then has nothing to do', async ({ onTes
   expect((await migrate('--json')).printed).toBe('{"applied":[]}');
 });
 
-it('migrate refuses a database of other migrations, and leaves it unchanged', async ({ onTestFinished }) => {
-  const { url, sql, drop } = await createTestDatabase();
-  onTestFinished(drop);
+it('migrate refuses a database of other migrations, and leaves it unchanged', async () => {
+  const { url, sql } = await databaseOfTest();
   await sql.unsafe(`drop schema public cascade; create schema public;
     create table migrations (name text primary key, hash text not null, applied_at timestamptz not null default now());
     insert into migrations (name, hash) values ('0001-foundation.sql', 'a'), ('0002-orders-products.sql', 'b');`);

@@ -2,8 +2,7 @@
 import { Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { searchAttributeTypes } from '../../src/temporal/search-attributes.ts';
-import { createReceiver } from '../support/servers/receiver.ts';
-import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { startTemporalOnDisk } from '../support/temporal/temporal-on-disk.ts';
 import { until } from '../support/until.ts';
 
@@ -12,13 +11,11 @@ test('a running worker registers lost search attributes again, and deliveries st
 }) => {
   const temporal = await startTemporalOnDisk();
   onTestFinished(() => temporal.stop());
-  const stack = await startDeliveryStack('attributes', {
+  const stack = await stackOfTest('attributes', {
     temporalAddress: temporal.address,
     timings: { lookMs: 100 },
   });
-  onTestFinished(() => stack.stop());
-  const receiver = await createReceiver({ status: 200 });
-  onTestFinished(() => receiver.close());
+  const receiver = await receiverOfTest({ status: 200 });
   await stack.createWebhook(receiver.url);
   const connection = await Connection.connect({ address: temporal.address });
   onTestFinished(() => connection.close());

@@ -2,8 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { createReceiver } from '../support/servers/receiver.ts';
-import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { eatQuery } from '../support/temporal/hungry-workflow.ts';
 
 /** In megabytes: enough for a few workflows. */
@@ -16,11 +15,9 @@ test('workers with a new thread take over when workflows run out of memory', asy
   const workflowBundle = await buildWorkflowBundle(
     new URL('../support/temporal/hungry-workflow.ts', import.meta.url),
   );
-  const stack = await startDeliveryStack('workflow-memory', { worker: false });
-  onTestFinished(() => stack.stop());
+  const stack = await stackOfTest('workflow-memory', { worker: false });
   let accepts = false;
-  const receiver = await createReceiver(() => (accepts ? {} : { status: 500 }));
-  onTestFinished(() => receiver.close());
+  const receiver = await receiverOfTest(() => (accepts ? {} : { status: 500 }));
   await stack.createWebhook(receiver.url);
   // The first thread has this limit, those that follow have the default.
   setFlagsFromString(`--max-old-space-size=${SMALL_HEAP}`);

@@ -1,15 +1,13 @@
 /** Retries, and the steps after all have failed (docs/interface.md, D6 and D7). */
-import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { countRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { usuallyRecovered } from '../../src/domain/recovery.ts';
 import { jitteredWait, waits } from '../../src/domain/retry-policy.ts';
-import { receiverOfFile } from '../support/lifetimes.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { receiverOfFile, stackOfFile, stackOfTest } from '../support/lifetimes.ts';
 
-const stack: DeliveryStack = await startDeliveryStack('exhaustion', { policy: { attemptTimeoutMs: 15_000 } });
+const stack = await stackOfFile('exhaustion', { policy: { attemptTimeoutMs: 15_000 } });
 const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
-afterAll(() => stack.stop());
 
 test('a broken receiver gets 21 attempts, then its webhook is deactivated and one mail is sent', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/broken`);
@@ -55,8 +53,7 @@ test('a broken receiver gets 21 attempts, then its webhook is deactivated and on
 });
 
 test('a success of the last attempt leaves the webhook active', async () => {
-  const stack = await startDeliveryStack('exhaustion', { policy: { maxRetries: 2 } });
-  onTestFinished(() => stack.stop());
+  const stack = await stackOfTest('exhaustion', { policy: { maxRetries: 2 } });
   const webhook = await stack.createWebhook(`${receiver.url}/late`);
   let count = 0;
   receiver.respond(() => ({ status: ++count < 3 ? 500 : 204 }));

@@ -2,18 +2,13 @@
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { skipWait } from '../support/database/windows.ts';
-import { receiverOfTest } from '../support/lifetimes.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import type { ReceiverHandler } from '../support/servers/receiver.ts';
 import { startTcpProxy } from '../support/servers/tcp-proxy.ts';
-import {
-  type DeliveryStack,
-  type StackOptions,
-  startDeliveryStack,
-} from '../support/temporal/delivery-stack.ts';
+import type { StackOptions } from '../support/temporal/delivery-stack.ts';
 
 async function start(name: string, options: StackOptions, handler: ReceiverHandler) {
-  const stack: DeliveryStack = await startDeliveryStack(name, options);
-  onTestFinished(() => stack.stop());
+  const stack = await stackOfTest(name, options);
   const receiver = await receiverOfTest(handler);
   await stack.createWebhook(receiver.url);
   return { stack, receiver };

@@ -1,35 +1,29 @@
 /** Operator actions on a delivery are kept, whatever happens to its workflow, to workers, and to Temporal. */
-import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { ActionName } from '../../src/domain/operator-action.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { endWindowIn } from '../support/database/windows.ts';
-import { receiverOfTest } from '../support/lifetimes.ts';
+import { receiverOfTest, stackOfFile, stackOfTest } from '../support/lifetimes.ts';
 import type { Receiver } from '../support/servers/receiver.ts';
-import {
-  type DeliveryStack,
-  type StackOptions,
-  startDeliveryStack,
-} from '../support/temporal/delivery-stack.ts';
+import type { DeliveryStack, StackOptions } from '../support/temporal/delivery-stack.ts';
 import { loseWorkflow } from '../support/temporal/lost-workflows.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
-const ownStack = ({ policy, ...options }: StackOptions = {}) =>
-  startDeliveryStack('operator-updates-kept', {
-    policy: { windowMs: 3_600_000, maxRetries: 3, ...policy },
-    timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
-    ...options,
-  });
-const shared = await ownStack();
+const NAME = 'operator-updates-kept';
+const options = ({ policy, ...others }: StackOptions = {}) => ({
+  policy: { windowMs: 3_600_000, maxRetries: 3, ...policy },
+  timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
+  ...others,
+});
+const shared = await stackOfFile(NAME, options());
 afterEach(() => shared.retireWebhooks());
-afterAll(() => shared.stop());
 
 const byAnna = { by: 'anna', reason: 'stock-taking' };
 
-/** @param options of a separate stack; default: the one that the tests share */
-async function start(options?: StackOptions) {
-  const stack = options === undefined ? shared : await ownStack(options);
-  if (options !== undefined) onTestFinished(() => stack.stop());
+/** @param own of a separate stack; default: the one that the tests share */
+async function start(own?: StackOptions) {
+  const stack = own === undefined ? shared : await stackOfTest(NAME, options(own));
   const receiver = await receiverOfTest({ status: 503, headers: { 'retry-after': '600' } });
   const { client, sql, policy } = stack;
   const request = createOperatorActions({ client, sql, policy, answerMs: PATIENCE_MS });

@@ -4,15 +4,14 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { processIdentity } from '../../src/lib/process-identity.ts';
 import { ownPolls, type PolledKind, polledKinds, workersSeen } from '../../src/temporal/pollers.ts';
+import { stackOfTest } from '../support/lifetimes.ts';
 import { startGrpcProxy, UNAVAILABLE } from '../support/servers/grpc-proxy.ts';
-import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 import { until } from '../support/until.ts';
 
 test('the kinds without a poller are named, and the accepted polls of this worker', async () => {
   const proxy = await startGrpcProxy(inject('temporalAddress'));
   onTestFinished(() => proxy.close());
-  const stack = await startDeliveryStack('pollers', { worker: false });
-  onTestFinished(() => stack.stop());
+  const stack = await stackOfTest('pollers', { worker: false });
   const { client, taskQueue } = stack;
   expect(await workersSeen(client, taskQueue)).toEqual({ workers: [], unpolled: polledKinds });
   const polled = ownPolls(client, taskQueue, processIdentity);
@@ -22,8 +21,7 @@ test('the kinds without a poller are named, and the accepted polls of this worke
   };
 
   proxy.refuse(/\/PollActivityTaskQueue$/, UNAVAILABLE);
-  const worker = await stack.newWorker({ temporalAddress: proxy.address });
-  onTestFinished(() => worker.stop());
+  await stack.newWorker({ temporalAddress: proxy.address });
   await stack.until('its polls for workflows', async () => {
     await look();
     return seen.has('workflows') && proxy.refused > 2;

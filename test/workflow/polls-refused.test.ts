@@ -1,8 +1,7 @@
 /** Workers whose polls, and nothing else, Temporal refuses: they give up for good, and others take over. */
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { type GrpcProxy, POLLS, startGrpcProxy, TOO_LARGE } from '../support/servers/grpc-proxy.ts';
-import { createReceiver } from '../support/servers/receiver.ts';
-import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 
 const timings = { afterFailureMs: 50 };
 
@@ -14,13 +13,10 @@ async function startProxy(): Promise<GrpcProxy> {
 
 test('new workers take over, and Temporal counts as down until it accepts their polls', async () => {
   const proxy = await startProxy();
-  const stack = await startDeliveryStack('polls-refused', { worker: false, timings });
-  onTestFinished(() => stack.stop());
+  const stack = await stackOfTest('polls-refused', { worker: false, timings });
   const worker = await stack.newWorker({ temporalAddress: proxy.address });
-  onTestFinished(() => worker.stop());
   let accepts = false;
-  const receiver = await createReceiver(() => (accepts ? {} : { status: 500 }));
-  onTestFinished(() => receiver.close());
+  const receiver = await receiverOfTest(() => (accepts ? {} : { status: 500 }));
   await stack.createWebhook(receiver.url);
   await stack.until('accepted polls', async () => proxy.passed(POLLS) > 0);
 
@@ -42,16 +38,13 @@ test('new workers take over, and Temporal counts as down until it accepts their 
 
 test('while new workers do not reach Temporal, attempts and retries from the queue continue', async () => {
   const proxy = await startProxy();
-  const stack = await startDeliveryStack('all-calls-refused', {
+  const stack = await stackOfTest('all-calls-refused', {
     worker: false,
     timings,
     policy: { initialIntervalMs: 500, windowMs: 3_600_000 },
   });
-  onTestFinished(() => stack.stop());
   const worker = await stack.newWorker({ temporalAddress: proxy.address });
-  onTestFinished(() => worker.stop());
-  const receiver = await createReceiver(({ count }) => ({ status: count < 2 ? 503 : 200 }));
-  onTestFinished(() => receiver.close());
+  const receiver = await receiverOfTest(({ count }) => ({ status: count < 2 ? 503 : 200 }));
   await stack.createWebhook(receiver.url);
   await stack.until('accepted polls', async () => proxy.passed(POLLS) > 0);
 
@@ -71,15 +64,13 @@ test('while new workers do not reach Temporal, attempts and retries from the que
 
 test('a process exits before failed workers fill its memory, and a stop waits for none', async () => {
   const proxy = await startProxy();
-  const stack = await startDeliveryStack('polls-refused-for-long', { worker: false, timings });
-  onTestFinished(() => stack.stop());
+  const stack = await stackOfTest('polls-refused-for-long', { worker: false, timings });
   proxy.refuse(POLLS, TOO_LARGE);
   const broken: Error[] = [];
   const worker = await stack.newWorker({
     temporalAddress: proxy.address,
     onBroken: (error) => broken.push(error),
   });
-  onTestFinished(() => worker.stop());
   await stack.until('the end', async () => broken.length > 0);
   await worker.stop();
   expect(broken.map(({ message }) => message)).toEqual([

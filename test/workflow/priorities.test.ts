@@ -8,8 +8,7 @@ import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { neighborOf } from '../support/api/neighbor.ts';
 import { neverAttempted } from '../support/database/deliveries.ts';
-import { stackOfTest } from '../support/lifetimes.ts';
-import { createReceiver } from '../support/servers/receiver.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import type { DeliveryStack } from '../support/temporal/delivery-stack.ts';
 import { fireMany } from '../support/temporal/relay.ts';
 
@@ -27,8 +26,7 @@ interface Row {
 /** Many deliveries of one e-shop and a few of another, with no worker yet. */
 async function waiting(name: string) {
   const stack = await stackOfTest(name, { worker: false, scheduler: { attempts: 1 } });
-  const receivers = [await createReceiver(), await createReceiver()] as const;
-  for (const receiver of receivers) onTestFinished(() => receiver.close());
+  const receivers = [await receiverOfTest(), await receiverOfTest()] as const;
   await stack.createWebhook(receivers[0].url);
   const neighbor = await neighborOf(stack, receivers[1].url);
   await fireMany(stack, MANY);

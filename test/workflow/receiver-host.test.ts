@@ -1,14 +1,11 @@
 /** The receiver's host as a search attribute: known at the start, and after a change of URL. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { receiverHostKey } from '../../workflows/search-attributes.ts';
-import { createReceiver } from '../support/servers/receiver.ts';
-import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 
 test('the search attribute has the host at the start, and the new one after a change of URL', async () => {
-  const stack = await startDeliveryStack('receiver-host', { policy: { windowMs: 3_600_000 } });
-  onTestFinished(() => stack.stop());
-  const receiver = await createReceiver({ status: 503, headers: { 'retry-after': '600' } });
-  onTestFinished(() => receiver.close());
+  const stack = await stackOfTest('receiver-host', { policy: { windowMs: 3_600_000 } });
+  const receiver = await receiverOfTest({ status: 503, headers: { 'retry-after': '600' } });
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
   await stack.untilWaiting(id);

@@ -3,8 +3,8 @@ import { afterEach, expect, test } from 'vitest';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
-import { stackOfFile } from '../support/lifetimes.ts';
-import { createReceiver, type Receiver } from '../support/servers/receiver.ts';
+import { receiverOfTest, stackOfFile } from '../support/lifetimes.ts';
+import type { Receiver } from '../support/servers/receiver.ts';
 import { loseWorkflow } from '../support/temporal/lost-workflows.ts';
 
 const stack = await stackOfFile('reconciler', {
@@ -12,18 +12,13 @@ const stack = await stackOfFile('reconciler', {
   timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
   worker: false,
 });
-const receivers: Receiver[] = [];
-afterEach(async () => {
-  await stack.retireWebhooks();
-  for (const receiver of receivers.splice(0)) await receiver.close();
-});
+afterEach(() => stack.retireWebhooks());
 
 /** A delivery whose first attempt failed and that waits for the second: ten minutes, or as in the policy. */
 async function waitingDelivery(policy: Partial<RetryPolicy> = {}) {
   await stack.stopWorker();
   await stack.startWorker({ policy });
-  const receiver = await createReceiver({ status: 503 });
-  receivers.push(receiver);
+  const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   await stack.untilCalm();
   const id = await stack.fireOne('10001');
@@ -90,8 +85,7 @@ test('a delivery whose history is lost under a running worker is started again o
 });
 
 test('a delivery never attempted whose history was lost is delivered', async () => {
-  const receiver = await createReceiver();
-  receivers.push(receiver);
+  const receiver = await receiverOfTest();
   await stack.stopWorker();
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10002');
@@ -196,8 +190,7 @@ test('a workflow that sleeps past its time, as if restored, is woken', async () 
 
 test('held and waiting deliveries are left alone', async () => {
   const { webhook, id } = await waitingDelivery();
-  const other = await createReceiver({ status: 503 });
-  receivers.push(other);
+  const other = await receiverOfTest({ status: 503 });
   await stack.createWebhook(other.url);
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.untilHeld(id);

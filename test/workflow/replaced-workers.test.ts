@@ -1,6 +1,6 @@
 /** Workers that others have replaced: they finish the work under way, and begin nothing more. */
 import pino from 'pino';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { runSession } from '../../src/app/worker-session.ts';
 import { compensationTurns } from '../../src/attempt/compensate.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
@@ -12,10 +12,10 @@ import { emptyMemory } from '../../src/reconciler/reconciler.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { later } from '../support/later.ts';
+import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
 import { limitsWith } from '../support/limits.ts';
 import { builtWorkflows } from '../support/programs/built.ts';
-import { createReceiver } from '../support/servers/receiver.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import type { DeliveryStack } from '../support/temporal/delivery-stack.ts';
 import { fireMany } from '../support/temporal/relay.ts';
 
 const AT_ONCE = 100;
@@ -75,17 +75,15 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
 }
 
 test('deliveries waiting for a permit are requeued, and the new workers attempt each once', async () => {
-  const stack = await startDeliveryStack('replaced-workers', {
+  const stack = await stackOfTest('replaced-workers', {
     worker: false,
     policy: { attemptTimeoutMs: 60_000 },
   });
-  onTestFinished(() => stack.stop());
   const [released, release] = later();
-  const receiver = await createReceiver(async () => {
+  const receiver = await receiverOfTest(async () => {
     await released;
     return {};
   });
-  onTestFinished(() => receiver.close());
   await stack.createWebhook(receiver.url);
   await fireMany(stack, ORDERS);
   const replaced = new AbortController();

@@ -1,20 +1,18 @@
 /** The schedule of the retention, with a Temporal that refuses it at first. */
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { stackOfTest } from '../support/lifetimes.ts';
 import { startGrpcProxy, TOO_LARGE } from '../support/servers/grpc-proxy.ts';
-import { startDeliveryStack } from '../support/temporal/delivery-stack.ts';
 
 test('a schedule of the retention that fails at the start is made later by the same worker', async () => {
   const proxy = await startGrpcProxy(inject('temporalAddress'));
   onTestFinished(() => proxy.close());
   proxy.refuse(/CreateSchedule/, TOO_LARGE);
-  const stack = await startDeliveryStack('retention-refused', {
+  const stack = await stackOfTest('retention-refused', {
     worker: false,
     retentionMs: 30 * 24 * 3_600_000,
     timings: { lookMs: 100 },
   });
-  onTestFinished(() => stack.stop());
-  const worker = await stack.newWorker({ temporalAddress: proxy.address });
-  onTestFinished(() => worker.stop());
+  await stack.newWorker({ temporalAddress: proxy.address });
   const refused = () =>
     stack.logged.filter(({ msg }) => msg.startsWith('the retention could not be scheduled'));
   await stack.until('a rejection', async () => refused().length > 0);

@@ -8,6 +8,7 @@ import { createSessionPool, inspectServer } from '../../../src/db/connection/ser
 import { databaseProblem } from '../../../src/lib/database-away.ts';
 import { UserError } from '../../../src/lib/user-error.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
+import { databaseOfTest } from '../../support/lifetimes.ts';
 import { until } from '../../support/until.ts';
 
 const pools: Pool[] = [];
@@ -82,8 +83,7 @@ test.each([
 ] as const)(
   'a login that the server refuses (%s) fails as if the database were unavailable',
   async (part, value, code) => {
-    const { url, drop } = await createTestDatabase();
-    onTestFinished(drop);
+    const { url } = await databaseOfTest();
     const elsewhere = new URL(url);
     elsewhere[part] = value;
     const error: unknown = await poolAt(elsewhere.href)`select 1`.catch((reason: unknown) => reason);
@@ -93,8 +93,7 @@ test.each([
 );
 
 test('a connection that turns out to be read-only is closed with its error', async () => {
-  const { url, drop } = await createTestDatabase();
-  onTestFinished(drop);
+  const { url } = await databaseOfTest();
   const sql = poolAt(url);
   const pids = async () =>
     await Promise.all(
@@ -115,8 +114,7 @@ test('a connection that turns out to be read-only is closed with its error', asy
 });
 
 test('a pool behind a transaction pooler sends no statement before the previous response', async () => {
-  const { url, drop } = await createTestDatabase();
-  onTestFinished(drop);
+  const { url } = await databaseOfTest();
   const sql = poolAt(url, { session: false });
   const rows = await Promise.all(
     Array.from({ length: 30 }, (_, n) =>
@@ -135,8 +133,7 @@ test('a server that Waybill cannot work with is reported in one sentence', async
   expect(await inspectServer(readOnly).catch(databaseProblem)).toEqual(
     new UserError('The database is read-only: it may be a standby.'),
   );
-  const { url, drop, sql } = await createTestDatabase();
-  onTestFinished(drop);
+  const { url, sql } = await databaseOfTest();
   expect(await inspectServer(url)).toEqual({ pooled: false });
   await sql`create database latin1 encoding 'LATIN1' locale 'C' template template0`;
   const latin1 = new URL(url);
@@ -151,14 +148,12 @@ test('a server that Waybill cannot work with is reported in one sentence', async
 });
 
 test('sessions must lead to the same database as the pool', async () => {
-  const { url, drop } = await createTestDatabase();
-  onTestFinished(drop);
+  const { url } = await databaseOfTest();
   const sql = poolAt(url, { session: false });
   const sessions = await createSessionPool(sql, url);
   pools.push(sessions);
   // Longer statements go through the pool, in time for an attempt that has begun.
   expect(await sessions`show statement_timeout`).toEqual([{ statementTimeout: '2s' }]);
-  const other = await createTestDatabase();
-  onTestFinished(other.drop);
+  const other = await databaseOfTest();
   await expect(createSessionPool(sql, other.url)).rejects.toThrow('has to lead to the same database');
 });

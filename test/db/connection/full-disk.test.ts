@@ -8,7 +8,7 @@ import { watchDisk } from '../../../src/db/connection/disk.ts';
 import { databaseAnswers } from '../../../src/db/connection/health.ts';
 import { createPool, type Pool } from '../../../src/db/connection/pool.ts';
 import { createTestApi, type TestApi } from '../../support/api/api.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
+import { databaseOfTest } from '../../support/lifetimes.ts';
 import { triedWaybill } from '../../support/programs/waybill-command.ts';
 import { until } from '../../support/until.ts';
 
@@ -78,8 +78,7 @@ test('responses and readiness report a full disk; with free space the instance i
 });
 
 test('status and commands name a full disk in one sentence', async () => {
-  const { sql, url, drop } = await createTestDatabase();
-  onTestFinished(drop);
+  const { sql, url } = await databaseOfTest();
   const waybill = (...words: string[]) =>
     triedWaybill(words, { DATABASE_URL: url, TEMPORAL_ADDRESS: inject('temporalAddress') });
   const empty = await fillDisk(sql);
@@ -95,8 +94,7 @@ test('status and commands name a full disk in one sentence', async () => {
 });
 
 test('a process is ready although other sessions use all connections', async () => {
-  const { sql, url, drop } = await createTestDatabase();
-  onTestFinished(drop);
+  const { sql, url } = await databaseOfTest();
   const role = `crowded_${randomBytes(4).toString('hex')}`;
   await sql.unsafe(`create role ${role} login password 'secret' connection limit 1`);
   onTestFinished(async () => {

@@ -2,12 +2,11 @@
 import { expect, test } from 'vitest';
 import { createEshop } from '../../../src/db/accounts/eshops.ts';
 import { exportEshop } from '../../../src/db/maintenance/eshop-export.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
 import { insertWebhook } from '../../support/database/events.ts';
+import { databaseOfTest } from '../../support/lifetimes.ts';
 
-test('an export contains the state at its start, and no later changes', async ({ onTestFinished }) => {
-  const { sql, drop } = await createTestDatabase();
-  onTestFinished(drop);
+test('an export contains the state at its start, and no later changes', async () => {
+  const { sql } = await databaseOfTest();
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
   const before = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   const webhooks: object[] = [];

@@ -12,14 +12,13 @@ import { sampleOrder } from '../../../src/domain/order/record.ts';
 import type { OrderRecord } from '../../../src/domain/order/schema.ts';
 import { sampleProduct } from '../../../src/domain/product/schema.ts';
 import { newMovement } from '../../../src/domain/stock/movement.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
+import { databaseOfTest } from '../../support/lifetimes.ts';
 
 const RECORDS = 100;
 const tables = ['orders', 'order_products', 'products'];
 
 test('a write reads its own records by key, not all records of the e-shop', async ({ onTestFinished }) => {
-  const { sql, url, drop } = await createTestDatabase();
-  onTestFinished(drop);
+  const { sql, url } = await databaseOfTest();
   for (const table of tables) await sql.unsafe(`alter table ${table} set (autovacuum_enabled = false)`);
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
   // All plans are those of one session.

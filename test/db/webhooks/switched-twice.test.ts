@@ -2,13 +2,12 @@
 import { expect, test } from 'vitest';
 import { createEshop } from '../../../src/db/accounts/eshops.ts';
 import { deleteWebhook, setActive } from '../../../src/db/webhooks/change.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
 import { insertWebhook } from '../../support/database/events.ts';
+import { databaseOfTest } from '../../support/lifetimes.ts';
 import { until } from '../../support/until.ts';
 
-test('only one of two simultaneous deactivations reports a change', async ({ onTestFinished }) => {
-  const { sql, drop } = await createTestDatabase();
-  onTestFinished(drop);
+test('only one of two simultaneous deactivations reports a change', async () => {
+  const { sql } = await databaseOfTest();
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
   const id = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   const switched = async (active: boolean) => (await setActive(sql, eshopId, id, active))?.changed;

@@ -73,6 +73,7 @@ export function createStackWorkers({ address, taskQueue, ...shared }: Shared, op
     },
   );
   const senders: Sender[] = [];
+  const running: RunningWorker[] = [];
   const metrics = createMetrics();
   let worker: RunningWorker | undefined;
   /** Lines from before it was started. */
@@ -106,7 +107,7 @@ export function createStackWorkers({ address, taskQueue, ...shared }: Shared, op
       });
       const sender = options.wrapSender?.(real) ?? real;
       senders.push(real);
-      return await startWorker({
+      const started = await startWorker({
         ...shared,
         sessionSql: shared.sql,
         temporal: {
@@ -131,6 +132,8 @@ export function createStackWorkers({ address, taskQueue, ...shared }: Shared, op
         workflowBundle: other.workflowBundle ?? builtWorkflows,
         ...(other.onBroken === undefined ? {} : { onBroken: other.onBroken }),
       });
+      running.push(started);
+      return started;
     },
 
     /** The repairs of the worker's reconciler since its start, by its log. */
@@ -153,9 +156,9 @@ export function createStackWorkers({ address, taskQueue, ...shared }: Shared, op
     untilCalm: (): Promise<boolean> =>
       until('an empty queue', async () => (await foundEmpty()) > emptyBefore),
 
-    /** Stops the worker, and closes what all workers have used. */
+    /** Stops all workers, and closes what they have used. */
     async closeWorkers(): Promise<void> {
-      await worker?.stop();
+      await Promise.all(running.map((each) => each.stop()));
       await shared.sql.notifier.close();
       await Promise.all(senders.map((sender) => sender.close()));
     },
