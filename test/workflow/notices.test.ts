@@ -1,7 +1,6 @@
 /** Notices to further recipients, from the failure to the message: once each, whatever happens in between. */
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { noticeWorkflowId } from '../../workflows/notice-types.ts';
 import {
   addAddress,
@@ -11,18 +10,12 @@ import {
   shownByTeams,
 } from '../support/api/notices.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
+import { mailbox } from '../support/mailbox.ts';
 import type { StackOptions } from '../support/temporal/delivery-stack.ts';
 
 /** A webhook whose receiver answers 410, mails in memory, and a chat. */
 async function started(name: string, options: StackOptions = {}) {
-  const mails: Mail[] = [];
-  const server = { isAway: false };
-  const mailer: Mailer = {
-    async send(mail) {
-      if (server.isAway) throw new Error('connect ECONNREFUSED');
-      mails.push(mail);
-    },
-  };
+  const { mailer, server, taken: mails } = mailbox();
   const stack = await stackOfTest(name, { mailer, ...options });
   const receiver = await receiverOfTest({ status: 410 });
   const chat = await receiverOfTest();

@@ -2,9 +2,10 @@
 import { expect, test } from 'vitest';
 import { compensate } from '../../src/db/deliveries/compensation.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
-import type { Mail, Mailer } from '../../src/mail/mail.ts';
+import type { Mailer } from '../../src/mail/mail.ts';
 import { makeAttempt } from '../support/database/deliveries.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
+import { mailbox } from '../support/mailbox.ts';
 
 /** A delivery that fails, and a reconciler that checks often. */
 async function failing(name: string, mailer: Mailer, policy: Partial<RetryPolicy>) {
@@ -20,20 +21,11 @@ async function failing(name: string, mailer: Mailer, policy: Partial<RetryPolicy
 
 /** A failed delivery whose webhook is inactive and whose workflow waits for a mail server that is unavailable. */
 async function unmailed(name: string) {
-  const taken: Mail[] = [];
-  let tries = 0;
-  let isAway = true;
-  const mailer: Mailer = {
-    async send(mail) {
-      tries += 1;
-      if (isAway) throw new Error('connect ECONNREFUSED');
-      taken.push(mail);
-    },
-  };
+  const { mailer, server, taken } = mailbox({ isAway: true });
   const { stack, receiver, id } = await failing(name, mailer, { maxRetries: 0 });
-  await stack.until('a try to mail', async () => tries > 0);
+  await stack.until('a try to mail', async () => server.tries > 0);
   const comesBack = () => {
-    isAway = false;
+    server.isAway = false;
   };
   return { stack, receiver, id, taken, comesBack };
 }
@@ -64,12 +56,7 @@ test('a mail server that is unavailable for long needs no repair', async () => {
 });
 
 test('a workflow restored to before the compensation is woken, and mails', async () => {
-  const subjects: string[] = [];
-  const mailer: Mailer = {
-    async send({ subject }) {
-      subjects.push(subject);
-    },
-  };
+  const { mailer, taken } = mailbox();
   const policy = { initialIntervalMs: 600_000, maxRetries: 1, windowMs: 3_600_000 };
   const { stack, receiver, id } = await failing('mail-forgotten', mailer, policy);
   await stack.untilState(id, 'retrying');
@@ -84,7 +71,7 @@ test('a workflow restored to before the compensation is woken, and mails', async
   await makeAttempt(stack.sql, id, 2);
   await compensate(stack.sql, id);
   expect(await stack.untilClosed(id)).toBe('FAILED');
-  expect(subjects.filter((subject) => subject.includes('was deactivated'))).toHaveLength(1);
+  expect(taken.filter(({ subject }) => subject.includes('was deactivated'))).toHaveLength(1);
   expect(stack.repaired()).toEqual([{ kind: 'mail', action: 'woken', reason: 'asleep', count: 1 }]);
   expect(receiver.requests).toHaveLength(1);
 });

@@ -1,8 +1,8 @@
 /** A warning, from the failed attempt to the mail: once, whatever happens in between. */
 import { expect, test } from 'vitest';
-import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { noticeWorkflowId } from '../../workflows/notice-types.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
+import { mailbox } from '../support/mailbox.ts';
 
 const HOUR_MS = 3_600_000;
 /** A single wait of an hour: the failed first attempt is the last one with time for a warning. */
@@ -10,15 +10,7 @@ const policy = { initialIntervalMs: HOUR_MS, maxRetries: 1, windowMs: 2 * HOUR_M
 
 /** Deliveries to a receiver that is down, and a mail server that may be unavailable. */
 async function failing(name: string, { isAway = false, deliveries = 1 } = {}) {
-  const server = { isAway, tries: 0 };
-  const taken: Mail[] = [];
-  const mailer: Mailer = {
-    async send(mail) {
-      server.tries += 1;
-      if (server.isAway) throw new Error('connect ECONNREFUSED');
-      taken.push(mail);
-    },
-  };
+  const { mailer, server, taken } = mailbox({ isAway });
   const stack = await stackOfTest(name, { mailer, policy });
   const receiver = await receiverOfTest({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
