@@ -1,7 +1,7 @@
 /** An e-shop's actions on its deliveries through the API (docs/interface.md, L13), on a real worker. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, expect, inject, test } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import { DeliveryWithAttempts } from '../../src/api/deliveries/record.ts';
 import type { ApiDeps } from '../../src/api/deps.ts';
@@ -10,44 +10,36 @@ import { type ApiClient, apiClient } from '../../src/console/api-client.ts';
 import { databaseTime } from '../../src/db/clock.ts';
 import { Problem } from '../../src/domain/problem.ts';
 import { createActionRequester } from '../../src/temporal/action-requester.ts';
-import { createTestApi, type TestApi } from '../support/api/api.ts';
 import { folderOfTest } from '../support/ends.ts';
-import { createReceiver, type Receiver } from '../support/servers/receiver.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/temporal/delivery-stack.ts';
+import { apiOfFile, receiverOfFile, stackOfFile } from '../support/lifetimes.ts';
 import { deliverInTenMinutes } from '../support/temporal/waiting-delivery.ts';
 
 type Role = 'shop' | 'warehouse';
 
-let stack: DeliveryStack;
-let receiver: Receiver;
+const stack = await stackOfFile('delivery-actions', {
+  policy: { windowMs: 3_600_000, maxRetries: 3, attemptTimeoutMs: 60_000 },
+});
+const receiver = await receiverOfFile();
 /** Its database is not used: the API gets the stack's. */
-let api: TestApi;
-let requester: ReturnType<typeof createActionRequester>;
-let clientOf: (role: Role, eshopId?: number, deps?: Partial<ApiDeps>) => Promise<ApiClient>;
-beforeAll(async () => {
-  stack = await startDeliveryStack('delivery-actions', {
-    policy: { windowMs: 3_600_000, maxRetries: 3, attemptTimeoutMs: 60_000 },
-  });
-  receiver = await createReceiver();
-  api = await createTestApi();
-  const { sql, keys, policy } = stack;
-  const config = { settings: readSettings({}), retryPolicy: policy };
-  requester = createActionRequester(config, sql, inject('temporalAddress'));
-  const { requestAction } = requester;
-  clientOf = async (role, eshopId = stack.eshopId, deps = {}) =>
-    apiClient(createApp({ ...api.deps, sql, healthSql: sql, keys, policy, requestAction, ...deps }), {
-      session: { eshopId, userId: 1, username: 'jana', role },
-      now: await databaseTime(sql),
-      stillAllowed: async () => true,
-    });
-});
+const api = await apiOfFile();
+const { sql, keys, policy } = stack;
+const config = { settings: readSettings({}), retryPolicy: policy };
+const { requestAction, close } = createActionRequester(config, sql, inject('temporalAddress'));
+afterAll(close);
 afterEach(() => stack.retireWebhooks());
-afterAll(async () => {
-  await receiver?.close();
-  await requester?.close();
-  await api?.drop();
-  await stack?.stop();
-});
+
+async function clientOf(
+  role: Role,
+  eshopId = stack.eshopId,
+  deps: Partial<ApiDeps> = {},
+): Promise<ApiClient> {
+  const app = createApp({ ...api.deps, sql, healthSql: sql, keys, policy, requestAction, ...deps });
+  return apiClient(app, {
+    session: { eshopId, userId: 1, username: 'jana', role },
+    now: await databaseTime(sql),
+    stillAllowed: async () => true,
+  });
+}
 
 const waitingDelivery = (path: string) => deliverInTenMinutes(stack, receiver, path);
 
@@ -63,7 +55,6 @@ test('a failed connection to Temporal is tried again with the next request', asy
   const { id } = await waitingDelivery('/certificate');
   const key = join(await folderOfTest('waybill-key-'), 'key.pem');
   const settings = readSettings({ TEMPORAL_TLS_KEY_FILE: key });
-  const { sql, policy } = stack;
   const own = createActionRequester({ settings, retryPolicy: policy }, sql, inject('temporalAddress'));
   const shop = await clientOf('shop', stack.eshopId, { requestAction: own.requestAction });
   expect(await refused(shop, id, 'try-now')).toEqual([503, expect.stringContaining('nothing was changed')]);
