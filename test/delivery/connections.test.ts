@@ -2,9 +2,10 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { BlockedDestination, createConnector } from '../../src/delivery/connector.ts';
 import { createSender } from '../../src/delivery/sender.ts';
+import { receiverOfTest } from '../support/lifetimes.ts';
 import { freePort } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
-import { attempt, pem, startNames, startReceiver, startSender, startTcpServer } from './support.ts';
+import { attempt, pem, startNames, startSender, startTcpServer } from './support.ts';
 
 describe('connection errors', () => {
   test('the error says that the connection was refused', async () => {
@@ -18,7 +19,7 @@ describe('connection errors', () => {
   });
 
   test('the error says that the connection was reset', async () => {
-    const receiver = await startReceiver({ reset: true });
+    const receiver = await receiverOfTest({ reset: true });
 
     expect((await startSender().send(attempt(receiver.url))).error).toBe(
       `127.0.0.1:${receiver.port} reset the connection`,
@@ -62,7 +63,7 @@ describe('TLS', () => {
   ];
 
   test.each(errors)('%s is refused (authority known: %s)', async (name, known, message) => {
-    const receiver = await startReceiver(
+    const receiver = await receiverOfTest(
       {},
       { tls: { key: await pem('server.key'), cert: await pem(name) } },
     );
@@ -75,7 +76,7 @@ describe('TLS', () => {
   });
 
   test('a certificate of a known authority for the right name is accepted', async () => {
-    const receiver = await startReceiver(
+    const receiver = await receiverOfTest(
       {},
       { tls: { key: await pem('server.key'), cert: await pem('valid.pem') } },
     );
@@ -89,7 +90,7 @@ describe('TLS', () => {
 
   test('the end of a certificate can be read, but not at addresses that deliveries avoid', async () => {
     const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
-    const receiver = await startReceiver({}, { tls });
+    const receiver = await receiverOfTest({}, { tls });
     const ca = await pem('ca.pem');
     const ends = (url: string, allowCidrs = ['127.0.0.0/8', '::1/128']) =>
       startSender({ ca, allowCidrs }).certificateEnd({ eshopId: 1, url });
@@ -100,7 +101,7 @@ describe('TLS', () => {
   });
 
   test('the error says that the receiver does not speak TLS', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
 
     const { error } = await startSender().send(attempt(`https://127.0.0.1:${receiver.port}`));
 
@@ -116,7 +117,7 @@ describe('private destinations', () => {
     ['http://10.0.0.5', 'destination 10.0.0.5 is in a private range'],
     ['http://169.254.169.254', 'destination 169.254.169.254 is in a metadata range'],
   ])('%s is refused', async (url, message) => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const sender = startSender({ allowCidrs: [] });
 
     const result = await sender.send(attempt(url.replace('PORT', String(receiver.port))));
@@ -126,7 +127,7 @@ describe('private destinations', () => {
   });
 
   test('a name that resolves to a private address is refused on every attempt', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const sender = startSender({ allowCidrs: [] });
 
     for (let number = 1; number <= 3; number += 1) {
@@ -137,8 +138,8 @@ describe('private destinations', () => {
   });
 
   test('an exempt range allows only the exempt addresses of a name', async () => {
-    const exempt = await startReceiver();
-    const other = await startReceiver({}, { host: '127.0.0.2', port: exempt.port });
+    const exempt = await receiverOfTest();
+    const other = await receiverOfTest({}, { host: '127.0.0.2', port: exempt.port });
     const dns = await startNames({
       'one.example': ['127.0.0.1', '127.0.0.2'],
       'two.example': ['127.0.0.2', '127.0.0.1'],
@@ -160,7 +161,7 @@ describe('private destinations', () => {
 
 describe('the connector', () => {
   test('the address of an open connection is checked again before anything is written', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const judged: string[] = [];
     // Allows the address at its lookup, but not once the connection is open.
     const problemOf = (address: string) => (judged.push(address) === 1 ? null : 'is in a private range');
@@ -185,7 +186,7 @@ describe('the connector', () => {
 
 describe('interruption', () => {
   test('an attempt that is interrupted before its response throws', async () => {
-    const receiver = await startReceiver({ hang: 'headers' });
+    const receiver = await receiverOfTest({ hang: 'headers' });
     const controller = new AbortController();
     const sent = startSender().send(attempt(receiver.url), controller.signal);
     await receiver.waitFor(1);
@@ -196,7 +197,7 @@ describe('interruption', () => {
   });
 
   test('an attempt that is interrupted before it begins throws, and sends nothing', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
 
     await expect(startSender().send(attempt(receiver.url), AbortSignal.abort())).rejects.toMatchObject({
       name: 'AbortError',
@@ -205,7 +206,7 @@ describe('interruption', () => {
   });
 
   test('a response that has arrived is kept', async () => {
-    const receiver = await startReceiver({ hang: 'body', body: 'yes' });
+    const receiver = await receiverOfTest({ hang: 'body', body: 'yes' });
     const controller = new AbortController();
     const sent = startSender().send(attempt(receiver.url), controller.signal);
     await receiver.waitFor(1);
@@ -215,7 +216,7 @@ describe('interruption', () => {
   });
 
   test('closing waits for the attempts under way', async () => {
-    const receiver = await startReceiver({ delayMs: 150 });
+    const receiver = await receiverOfTest({ delayMs: 150 });
     const sender = createSender({ timeoutMs: 30_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
     const sent = sender.send(attempt(receiver.url));
 
@@ -227,7 +228,7 @@ describe('interruption', () => {
 
   test('an attempt that times out before its connection is ready is never sent', async () => {
     const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
-    const receiver = await startReceiver({}, { tls });
+    const receiver = await receiverOfTest({}, { tls });
     // Accepts the connection, but lets the TLS handshake begin only after the end of the attempt.
     let over = false;
     const host = await startTcpServer((socket) => {
@@ -254,7 +255,7 @@ describe('interruption', () => {
 
 describe('kept connections', () => {
   test('a hundred attempts, ten at a time, use at most a dozen connections', async () => {
-    const receiver = await startReceiver({ body: '{}' });
+    const receiver = await receiverOfTest({ body: '{}' });
     const sender = startSender();
 
     for (let round = 0; round < 10; round += 1) {
@@ -269,7 +270,7 @@ describe('kept connections', () => {
   });
 
   test('a connection closed by the receiver while idle does not fail the next attempt', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const sender = startSender();
 
     for (let round = 0; round < 20; round += 1) {
@@ -281,7 +282,7 @@ describe('kept connections', () => {
   });
 
   test('a connection with a short announced idle time is given up in time', async () => {
-    const receiver = await startReceiver({}, { keepAliveTimeoutMs: 1_000 });
+    const receiver = await receiverOfTest({}, { keepAliveTimeoutMs: 1_000 });
     const sender = startSender();
 
     for (let round = 0; round < 5; round += 1) {
@@ -337,7 +338,7 @@ describe('kept connections', () => {
   });
 
   test('a test event uses a fresh connection', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const sender = startSender();
     for (let number = 1; number <= 3; number += 1) {
       await sender.send(attempt(receiver.url, { test: number > 1 }));

@@ -3,8 +3,9 @@ import { createSecureServer } from 'node:http2';
 import { createServer, type ServerOptions } from 'node:https';
 import type { Server, Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { receiverOfTest } from '../support/lifetimes.ts';
 import { listenLocally } from '../support/servers/ports.ts';
-import { attempt, pem, startReceiver, startSender, startTcpServer } from './support.ts';
+import { attempt, pem, startSender, startTcpServer } from './support.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -80,7 +81,7 @@ describe('firewalls', () => {
     [403, { 'x-iinfo': '1-2-3' }, 'Imperva'],
     [403, { server: 'Sucuri/Cloudproxy' }, 'Sucuri'],
   ])('a response of %i %j names the firewall', async (status, headers, name) => {
-    const receiver = await startReceiver({ status, headers });
+    const receiver = await receiverOfTest({ status, headers });
     const { error } = await startSender().send(attempt(receiver.url));
     expect(error).toContain(`: the firewall in front of it (${name}) refused the request`);
   });
@@ -90,7 +91,7 @@ describe('firewalls', () => {
       [500, { server: 'cloudflare' }],
       [403, { server: 'nginx' }],
     ] as const) {
-      const receiver = await startReceiver({ status, headers });
+      const receiver = await receiverOfTest({ status, headers });
       expect((await startSender().send(attempt(receiver.url))).error).not.toContain('firewall');
     }
   });

@@ -3,9 +3,10 @@ import { createServer } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AttemptResult, Sender } from '../../src/delivery/sender.ts';
+import { receiverOfTest } from '../support/lifetimes.ts';
 import { listenLocally } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
-import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
+import { attempt, pem, startNames, startSender } from './support.ts';
 
 /** Requests follow each other sooner, also on a busy machine. */
 const AGE_MS = 1_000;
@@ -32,8 +33,8 @@ async function send(
 }
 
 test('a name that moves is followed without a failed request', async () => {
-  const before = await startReceiver({}, { host: '127.0.0.2' });
-  const after = await startReceiver({}, { host: '127.0.0.3', port: before.port });
+  const before = await receiverOfTest({}, { host: '127.0.0.2' });
+  const after = await receiverOfTest({}, { host: '127.0.0.3', port: before.port });
   const dns = await startNames({ 'shop.example': ['127.0.0.2'] });
   const sender = startSender({ ...steady, dnsServers: [dns.address] });
   const url = `http://shop.example:${before.port}`;
@@ -54,7 +55,7 @@ test('a name that moves is followed without a failed request', async () => {
 });
 
 test('a name that moves to a private address is refused', async () => {
-  const receiver = await startReceiver({}, { host: '127.0.0.2' });
+  const receiver = await receiverOfTest({}, { host: '127.0.0.2' });
   const dns = await startNames({ 'shop.example': ['127.0.0.2'] });
   const sender = startSender({ ...steady, dnsServers: [dns.address] });
   const url = `http://shop.example:${receiver.port}`;

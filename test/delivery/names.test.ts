@@ -5,14 +5,15 @@ import { describe, expect, test } from 'vitest';
 import { localNames } from '../../src/delivery/local-names.ts';
 import { createResolver, LOOKUPS_AT_ONCE, LookupError } from '../../src/delivery/resolver.ts';
 import { folderOfTest } from '../support/ends.ts';
+import { receiverOfTest } from '../support/lifetimes.ts';
 import { standStill } from '../support/stand-still.ts';
-import { attempt, startNames, startReceiver, startSender } from './support.ts';
+import { attempt, startNames, startSender } from './support.ts';
 
 const HERE = ['127.0.0.1'];
 
 describe('lookups', () => {
   test('names are looked up at the configured name servers', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const dns = await startNames({ 'shop.example': HERE });
 
     const result = await startSender({ dnsServers: [dns.address] }).send(
@@ -24,7 +25,7 @@ describe('lookups', () => {
   });
 
   test('a name whose IPv6 address does not respond is reached over IPv4', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     // The receiver listens on IPv4 only.
     const dns = await startNames({ 'shop.example': ['::1', ...HERE], 'v6.example': ['::1'] });
     const sender = startSender({ dnsServers: [dns.address] });
@@ -37,7 +38,7 @@ describe('lookups', () => {
   });
 
   test('a name that resolves for one family does not wait for the other', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const dns = await startNames({ 'shop.example': HERE, 'shop.example AAAA': 'silent' });
     const resolver = createResolver({ servers: [dns.address], timeoutMs: 20_000 });
 
@@ -48,7 +49,7 @@ describe('lookups', () => {
   });
 
   test('a name is looked up for every connection; a private answer is refused, and not shown', async () => {
-    const receiver = await startReceiver({ headers: { connection: 'close' } });
+    const receiver = await receiverOfTest({ headers: { connection: 'close' } });
     const dns = await startNames({ 'shop.example': HERE });
     const sender = startSender({ dnsServers: [dns.address] });
     const url = `http://shop.example:${receiver.port}`;
@@ -66,7 +67,7 @@ describe('lookups', () => {
   });
 
   test('local and invalid names are not asked of a name server', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const dns = await startNames({});
     const sender = startSender({ dnsServers: [dns.address] });
 
@@ -130,7 +131,7 @@ describe('failed lookups', () => {
   });
 
   test('a missing resolver is an internal failure, and the next attempt succeeds once it is back', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const dns = await startNames({ 'shop.example': HERE });
     const sender = startSender({ dnsServers: [dns.address], connectTimeoutMs: 4_000 });
     dns.answerAll(false);
@@ -174,7 +175,7 @@ test('a lookup during a stall of this process is an internal failure', async () 
 });
 
 test('many silent names of one e-shop neither delay nor fail the names of another', async () => {
-  const receiver = await startReceiver({ headers: { connection: 'close' } });
+  const receiver = await receiverOfTest({ headers: { connection: 'close' } });
   const silent = Array.from({ length: 4 * LOOKUPS_AT_ONCE }, (_, index) => `mute${index}.example`);
   const healthy = Array.from({ length: 5 }, (_, index) => `shop${index}.example`);
   const dns = await startNames({

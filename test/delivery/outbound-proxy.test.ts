@@ -1,10 +1,11 @@
 /** Through the operator's proxy (OUTBOUND_PROXY). */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SenderOptions } from '../../src/delivery/sender.ts';
+import { receiverOfTest } from '../support/lifetimes.ts';
 import { type HttpProxy, startHttpProxy } from '../support/servers/http-proxy.ts';
 import { freePort } from '../support/servers/ports.ts';
 import type { ReceiverAnswer } from '../support/servers/receiver.ts';
-import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
+import { attempt, pem, startNames, startSender } from './support.ts';
 
 const credentials = { user: 'waybill', password: 'p4ss:w%rd' };
 const withCredentials = ({ url }: HttpProxy, { user, password } = credentials) =>
@@ -18,7 +19,7 @@ async function startProxy(...options: Parameters<typeof startHttpProxy>): Promis
 
 async function tlsReceiver(answer: ReceiverAnswer = {}, certificate = 'valid.pem') {
   const tls = { key: await pem('server.key'), cert: await pem(certificate) };
-  const receiver = await startReceiver(answer, { tls });
+  const receiver = await receiverOfTest(answer, { tls });
   return { receiver, url: `https://localhost:${receiver.port}` };
 }
 async function senderThrough(proxyUrl: string, options: Partial<SenderOptions> = {}) {
@@ -27,7 +28,7 @@ async function senderThrough(proxyUrl: string, options: Partial<SenderOptions> =
 
 test('http and https requests arrive as without the proxy', async () => {
   const proxy = await startProxy();
-  const plain = await startReceiver({ status: 202, body: 'thanks' });
+  const plain = await receiverOfTest({ status: 202, body: 'thanks' });
   const { receiver, url } = await tlsReceiver({ body: 'thanks' });
   const sender = await senderThrough(proxy.url);
   const results = [
@@ -70,7 +71,7 @@ test('the certificate of the receiver is checked in the tunnel', async () => {
 test('the right credentials pass the proxy; missing or wrong ones are an internal failure', async () => {
   const proxy = await startProxy({ credentials });
   const { receiver, url } = await tlsReceiver();
-  const plain = await startReceiver();
+  const plain = await receiverOfTest();
   const known = await senderThrough(withCredentials(proxy));
   expect(await known.send(attempt(url))).toMatchObject({ outcome: 'success' });
   expect(await known.send(attempt(plain.url))).toMatchObject({ outcome: 'success' });
@@ -159,7 +160,7 @@ test('an https proxy is used over TLS, and its certificate is checked', async ()
   const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
   const proxy = await startProxy({ tls, credentials });
   const { url } = await tlsReceiver();
-  const plain = await startReceiver();
+  const plain = await receiverOfTest();
   const proxyUrl = withCredentials(proxy).replace('127.0.0.1', 'localhost');
   const sender = await senderThrough(proxyUrl);
   expect(await sender.send(attempt(url))).toMatchObject({ outcome: 'success' });
@@ -172,7 +173,7 @@ test('an https proxy is used over TLS, and its certificate is checked', async ()
 
 test('ten attempts to each receiver use one connection and one tunnel', async () => {
   const proxy = await startProxy();
-  const plain = await startReceiver();
+  const plain = await receiverOfTest();
   const { receiver, url } = await tlsReceiver();
   const sender = await senderThrough(proxy.url);
   for (let i = 0; i < 10; i += 1) {
@@ -186,7 +187,7 @@ test('ten attempts to each receiver use one connection and one tunnel', async ()
 
 test('requests over http forbid caches, unless the webhook sets its own header', async () => {
   const proxy = await startProxy({ credentials });
-  const receiver = await startReceiver();
+  const receiver = await receiverOfTest();
   const sender = await senderThrough(withCredentials(proxy));
   await sender.send(attempt(receiver.url, { method: 'GET' }));
   expect(receiver.requests.at(-1)?.headers['cache-control']).toBe('no-cache, no-store');
@@ -214,7 +215,7 @@ describe('the guard', () => {
       'both.example': ['8.8.8.8', '10.0.0.5'],
       'public.example': ['8.8.8.8'],
     });
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const names = { 'public.example': '127.0.0.1' };
     const proxy = await startProxy({ names });
     const sender = await senderThrough(proxy.url, { ...strict, dnsServers: [dns.address] });
@@ -232,7 +233,7 @@ describe('the guard', () => {
     'a name that our resolver answers with %s is left to the proxy',
     async (answer) => {
       const dns = await startNames({ 'shop.example': answer });
-      const receiver = await startReceiver();
+      const receiver = await receiverOfTest();
       const proxy = await startProxy({ names: { 'shop.example': '127.0.0.1' } });
       const sender = await senderThrough(proxy.url, { ...strict, dnsServers: [dns.address] });
       expect(await sender.send(attempt(`http://shop.example:${receiver.port}`))).toMatchObject({

@@ -5,13 +5,14 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { errors } from 'undici';
 import { describe, expect, test, vi } from 'vitest';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
+import { receiverOfTest } from '../support/lifetimes.ts';
 import type { ReceiverAnswer } from '../support/servers/receiver.ts';
 import { standStill } from '../support/stand-still.ts';
-import { attempt, PATH, startNames, startReceiver, startSender, startTcpServer } from './support.ts';
+import { attempt, PATH, startNames, startSender, startTcpServer } from './support.ts';
 
 describe('requests', () => {
   test('a POST carries the body, byte for byte, as JSON', async () => {
-    const receiver = await startReceiver({ body: 'thanks' });
+    const receiver = await receiverOfTest({ body: 'thanks' });
 
     const result = await startSender().send(attempt(receiver.url));
 
@@ -29,7 +30,7 @@ describe('requests', () => {
   });
 
   test('a GET has the identifier at the end of its URL, and no body', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
 
     await startSender().send(attempt(receiver.url, { method: 'GET', body: null }));
 
@@ -40,7 +41,7 @@ describe('requests', () => {
   });
 
   test('any 2xx is a success', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const sender = startSender();
 
     for (const status of [200, 201, 202, 204, 299]) {
@@ -181,7 +182,7 @@ describe('stalls of the process', () => {
   });
 
   test('a stall before the request was sent is an internal failure', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     // To look up a name takes several rounds of the event loop.
     const { address } = await startNames({ 'here.example': ['127.0.0.1'] });
     const sender = startSender({ timeoutMs: 1_000, dnsServers: [address] });
@@ -208,7 +209,7 @@ describe('stalls of the process', () => {
   });
 
   test('a long stall is an internal failure', async () => {
-    const receiver = await startReceiver({ hang: 'headers' });
+    const receiver = await receiverOfTest({ hang: 'headers' });
     const sent = startSender({ timeoutMs: 2_000 }).send(attempt(receiver.url));
     await receiver.waitFor(1);
     standStill(5_000);
@@ -222,7 +223,7 @@ describe('stalls of the process', () => {
 
 describe('the guard', () => {
   test('own ports are never called, exempt or not, by address or by name; other ports are', async () => {
-    const [mine, other] = await Promise.all([startReceiver(), startReceiver()]);
+    const [mine, other] = await Promise.all([receiverOfTest(), receiverOfTest()]);
     const dns = await startNames({ 'here.example': ['127.0.0.1'] });
     const own = createOwnEndpoints();
     own.add('127.0.0.1', mine.port);
@@ -247,7 +248,7 @@ describe('the guard', () => {
 
 describe('responses', () => {
   test('an error status is a failure, and the beginning of its body is kept', async () => {
-    const receiver = await startReceiver({ status: 503, body: Buffer.from([0x6e, 0x6f, 0x00, 0xff]) });
+    const receiver = await receiverOfTest({ status: 503, body: Buffer.from([0x6e, 0x6f, 0x00, 0xff]) });
 
     const result = await startSender().send(attempt(receiver.url));
 
@@ -278,7 +279,7 @@ describe('responses', () => {
       ...(encoding && { 'content-encoding': encoding }),
       ...(type && { 'content-type': type }),
     };
-    const receiver = await startReceiver({ status: 500, headers, body });
+    const receiver = await receiverOfTest({ status: 500, headers, body });
     const { responseExcerpt } = await startSender().send(attempt(receiver.url));
     expect(receiver.requests[0]?.headers['accept-encoding']).toBe('identity');
     if (text === '') expect(responseExcerpt).toMatch(/^[0-9a-f]{1024}$/);
@@ -290,7 +291,7 @@ describe('responses', () => {
   });
 
   test('an echoed static header is masked even in a compressed body', async () => {
-    const receiver = await startReceiver({
+    const receiver = await receiverOfTest({
       status: 500,
       headers: { 'content-encoding': 'gzip' },
       body: gzipSync('You sent: their-gateway-key'),
@@ -302,14 +303,14 @@ describe('responses', () => {
   });
 
   test('a 410 means that the webhook is gone', async () => {
-    const receiver = await startReceiver({ status: 410 });
+    const receiver = await receiverOfTest({ status: 410 });
 
     expect(await startSender().send(attempt(receiver.url))).toMatchObject({ outcome: 'gone', status: 410 });
   });
 
   test.each([301, 302, 303, 307, 308])('a redirect (%d) is a failure and is not followed', async (status) => {
-    const elsewhere = await startReceiver();
-    const receiver = await startReceiver({ status, headers: { location: `${elsewhere.url}/other` } });
+    const elsewhere = await receiverOfTest();
+    const receiver = await receiverOfTest({ status, headers: { location: `${elsewhere.url}/other` } });
 
     const result = await startSender().send(attempt(receiver.url));
 
@@ -322,7 +323,7 @@ describe('responses', () => {
   });
 
   test('Retry-After counts only with 429 and 503', async () => {
-    const receiver = await startReceiver();
+    const receiver = await receiverOfTest();
     const sender = startSender();
     const asked = async (status: number, value: string) => {
       receiver.respond({ status, headers: { 'retry-after': value } });
@@ -340,7 +341,7 @@ describe('responses', () => {
 
 describe('slow and large responses', () => {
   test('a missing response is a failure after the time-out', async () => {
-    const receiver = await startReceiver({ hang: 'headers' });
+    const receiver = await receiverOfTest({ hang: 'headers' });
 
     const result = await startSender({ timeoutMs: 250 }).send(attempt(receiver.url));
 
@@ -350,13 +351,13 @@ describe('slow and large responses', () => {
   });
 
   test('a missing response is a failure after the shorter time-out of the attempt itself', async () => {
-    const { url, port } = await startReceiver({ hang: 'headers' });
+    const { url, port } = await receiverOfTest({ hang: 'headers' });
     const { error } = await startSender({ timeoutMs: 30_000 }).send({ ...attempt(url), timeoutMs: 250 });
     expect(error).toBe(`no response from 127.0.0.1:${port} within 250 ms`);
   });
 
   test('a body that stalls after a 2xx is still a success', async () => {
-    const receiver = await startReceiver({ hang: 'body', body: 'so far' });
+    const receiver = await receiverOfTest({ hang: 'body', body: 'so far' });
 
     // The body has less time than the rest.
     const result = await startSender({ timeoutMs: 30_000 }).send(attempt(receiver.url));
@@ -382,7 +383,7 @@ describe('slow and large responses', () => {
     ['endless', { endless: true, body: 'x'.repeat(4_096) }],
     ['20 MiB long', { body: Buffer.alloc(20 * 1024 * 1024, 'x') }],
   ])('a body that is %s is read only at its beginning, and its connection is closed', async (_, answer) => {
-    const receiver = await startReceiver(answer);
+    const receiver = await receiverOfTest(answer);
     const sender = startSender({ timeoutMs: 10_000 });
 
     // No time-out ever fires: only the length ends the reading.
@@ -425,7 +426,7 @@ describe('slow and large responses', () => {
 });
 
 test('no error contains a path, query, identifier or secret', async () => {
-  const receiver = await startReceiver();
+  const receiver = await receiverOfTest();
   const sender = startSender({ timeoutMs: 100 });
   const answers: ReceiverAnswer[] = [
     { status: 500 },

@@ -4,9 +4,10 @@ import { createServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
+import { receiverOfTest } from '../support/lifetimes.ts';
 import { listenLocally } from '../support/servers/ports.ts';
 import { until } from '../support/until.ts';
-import { attempt, pem, startNames, startReceiver, startSender } from './support.ts';
+import { attempt, pem, startNames, startSender } from './support.ts';
 
 /** Listens and never accepts, its thread being blocked: once the queue is full, connections get no answer at all. */
 const SILENT = `
@@ -55,7 +56,7 @@ const DEAD = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6'];
 const ALIVE = '127.0.0.7';
 
 async function shopAt(addresses: readonly string[], connectTimeoutMs: number) {
-  const receiver = await startReceiver({}, { host: ALIVE });
+  const receiver = await receiverOfTest({}, { host: ALIVE });
   await silence(DEAD, receiver.port);
   const dns = await startNames({ 'shop.example': addresses });
   const sender = startSender({ connectTimeoutMs, dnsServers: [dns.address] });
@@ -72,7 +73,7 @@ test('the error says how many addresses were tried', async () => {
 });
 
 test('the error says how many addresses refused', async () => {
-  const { port, close } = await startReceiver({}, { host: '127.0.0.9' });
+  const { port, close } = await receiverOfTest({}, { host: '127.0.0.9' });
   await close();
   const dns = await startNames({ 'shop.example': DEAD });
   const { error } = await startSender({ dnsServers: [dns.address] }).send(

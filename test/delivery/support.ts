@@ -1,7 +1,7 @@
 /** Senders and servers for the tests of the wire, taken down after each test. */
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import {
   type AttemptRequest,
   createSender,
@@ -10,18 +10,7 @@ import {
 } from '../../src/delivery/sender.ts';
 import { type DnsAnswer, type DnsServer, startDnsServer } from '../support/servers/dns-server.ts';
 import { listenLocally } from '../support/servers/ports.ts';
-import {
-  createReceiver,
-  type Receiver,
-  type ReceiverAnswer,
-  type ReceiverOptions,
-} from '../support/servers/receiver.ts';
 import { wireEvent } from '../support/wire-event.ts';
-
-const cleanUps: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
 
 /** A sender that may call this machine, and is patient when it is busy. */
 export function startSender(options: Partial<SenderOptions> = {}): Sender {
@@ -31,18 +20,8 @@ export function startSender(options: Partial<SenderOptions> = {}): Sender {
     version: '1.2.3',
     ...options,
   });
-  cleanUps.push(() => sender.close());
+  onTestFinished(() => sender.close());
   return sender;
-}
-
-/** A receiver with this answer. */
-export async function startReceiver(
-  answer: ReceiverAnswer = {},
-  options: ReceiverOptions = {},
-): Promise<Receiver> {
-  const receiver = await createReceiver(answer, options);
-  cleanUps.push(() => receiver.close());
-  return receiver;
 }
 
 /** A TCP server on a free port; the test writes its protocol. */
@@ -54,7 +33,7 @@ export async function startTcpServer(onConnection: (socket: Socket) => void): Pr
     onConnection(socket);
   });
   const port = await listenLocally(server);
-  cleanUps.push(async () => {
+  onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -64,7 +43,7 @@ export async function startTcpServer(onConnection: (socket: Socket) => void): Pr
 /** A name server with these names and the root. */
 export async function startNames(names: Readonly<Record<string, DnsAnswer>>): Promise<DnsServer> {
   const server = await startDnsServer(names);
-  cleanUps.push(() => server.close());
+  onTestFinished(() => server.close());
   return server;
 }
 
