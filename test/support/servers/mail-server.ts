@@ -1,7 +1,8 @@
 /** A real mail server, and a link to it that can be slow or die. */
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { createMailer } from '../../../src/mail/mailer.ts';
+import { listenLocally } from './ports.ts';
 
 export interface ReceivedMail {
   readonly from: string;
@@ -94,7 +95,7 @@ export async function startMailServer(
     },
   });
   server.on('error', () => {});
-  const port = await portOf(server.listen(0, '127.0.0.1'));
+  const port = await listenLocally(server.server);
   return {
     url: `smtp://127.0.0.1:${port}`,
     port,
@@ -141,7 +142,7 @@ export async function linkTo(
       });
     }
   });
-  const port = await portOf(link.listen(0, '127.0.0.1'));
+  const port = await listenLocally(link);
   return {
     url: `smtp://127.0.0.1:${port}`,
     async close() {
@@ -149,13 +150,6 @@ export async function linkTo(
       await new Promise((resolve) => link.close(resolve));
     },
   };
-}
-
-async function portOf(listening: Server): Promise<number> {
-  await new Promise((resolve) => listening.once('listening', resolve));
-  const address = listening.address();
-  if (address === null || typeof address === 'string') throw new Error('The mail server has no port.');
-  return address.port;
 }
 
 /** A mailer that uses only this server. */

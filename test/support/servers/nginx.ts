@@ -2,12 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installedProgram } from '../programs/installed-program.ts';
-import { until } from '../until.ts';
-import { freePort } from './ports.ts';
+import { freePort, untilAccepts } from './ports.ts';
 
 export interface Nginx {
   /** `http://127.0.0.1:<port>/<way>`; each way has its own connections. */
@@ -78,15 +76,7 @@ http {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const exited = once(child, 'exit');
-  await until('nginx', async () => {
-    const socket = connect(own, '127.0.0.1');
-    const open = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    return open;
-  });
+  await untilAccepts('nginx', own);
   return async () => {
     child.kill('SIGKILL');
     await exited;

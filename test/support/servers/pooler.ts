@@ -2,13 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { serverUser } from '../../../src/embedded/postgres-cluster.ts';
 import type { Part } from '../harness/part.ts';
 import { installedProgram } from '../programs/installed-program.ts';
-import { freePort } from './ports.ts';
+import { freePort, untilAccepts } from './ports.ts';
 
 /** How long a client keeps a connection to the server. */
 export type PoolMode = 'transaction' | 'session';
@@ -22,7 +20,6 @@ export interface PoolerPart extends Part {
 
 /** It starts within milliseconds; after this time it counts as hanging. */
 const READY_MS = 10_000;
-const POLL_MS = 20;
 
 /** Its path; undefined if it is not installed. */
 export const findPooler = () => installedProgram('pgbouncer');
@@ -65,7 +62,7 @@ export async function createPoolerPart(
       await writeFile(file, configuration(server, port, mode));
       // It refuses to run as root.
       child = spawn(findPooler() ?? 'pgbouncer', [file], { ...user, stdio: 'ignore' });
-      await answering(port);
+      await untilAccepts('PgBouncer', port, READY_MS);
     },
   };
 }
@@ -90,17 +87,4 @@ function configuration(
     'default_pool_size = 60',
     '',
   ].join('\n');
-}
-
-async function answering(port: number): Promise<void> {
-  for (const end = Date.now() + READY_MS; ; await sleep(POLL_MS)) {
-    const socket = connect(port, '127.0.0.1');
-    const up = await Promise.race([
-      once(socket, 'connect').then(() => true),
-      once(socket, 'error').then(() => false),
-    ]).catch(() => false);
-    socket.destroy();
-    if (up) return;
-    if (Date.now() > end) throw new Error('PgBouncer does not answer.');
-  }
 }

@@ -1,7 +1,8 @@
 /** Ports that are known in advance, or used again. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
+import { until } from '../until.ts';
 
 /**
  * Below the ports that systems assign themselves (Linux from 32768, macOS from 49152). So nobody else takes a port
@@ -26,6 +27,20 @@ export async function freePort(): Promise<number> {
     if (await isFree(port)) return port;
   }
   throw new Error(`No port from ${LOWEST} to ${HIGHEST} is free.`);
+}
+
+/** Until a program accepts connections at its port on this machine. @throws Error after `timeoutMs` */
+export async function untilAccepts(program: string, port: number, timeoutMs?: number): Promise<void> {
+  const accepts = async () => {
+    const socket = connect(port, '127.0.0.1');
+    const open = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    return open;
+  };
+  await until(program, accepts, timeoutMs);
 }
 
 /** Lets a server listen on this machine; answers its port. @param port 0: any that is free */
