@@ -3,12 +3,10 @@
  * or spent, and the queue goes on by itself afterwards, with or without Temporal.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Part } from '../../test/support/harness/part.ts';
 import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
-import type { Stack } from '../stack/stack.ts';
 import { TooSlowError } from '../too-slow.ts';
-import { killing } from './kill.ts';
+import { killing, partsByName } from './kill.ts';
 import { inOrder, orderedWebhooks } from './ordering.ts';
 
 /** The receivers whose webhooks are paused; the others must notice nothing. */
@@ -80,8 +78,8 @@ async function untilNearlyOver(scene: Scene): Promise<void> {
 
 const common = { group: 'pause', policies: ['scaled'], injectionPoints: ['orders'] } as const;
 
-function atBegin(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
-  const { inject, heal } = killing(parts);
+function atBegin(name: keyof typeof partsByName): Fault {
+  const { inject, heal } = killing(partsByName[name]);
   return {
     ...common,
     name: `${name} killed as a pause begins`,
@@ -98,8 +96,8 @@ function atBegin(name: string, parts: (stack: Stack) => readonly Part[]): Fault 
   };
 }
 
-function atEnd(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
-  const { inject, heal } = killing(parts);
+function atEnd(name: keyof typeof partsByName): Fault {
+  const { inject, heal } = killing(partsByName[name]);
   return {
     ...common,
     name: `${name} killed as a pause ends`,
@@ -158,14 +156,14 @@ const resumedEarly: Fault = {
   heal: async ({ stack }) => stack.worker.start(),
 };
 
-const workerAtEnd = atEnd('worker', ({ worker }) => [worker]);
+const workerAtEnd = atEnd('worker');
 
 export const pauseFaults: readonly Fault[] = [
-  atBegin('worker', ({ worker }) => [worker]),
-  atBegin('API', ({ api }) => [api]),
-  atBegin('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
+  atBegin('worker'),
+  atBegin('API'),
+  atBegin('everything'),
   workerAtEnd,
-  atEnd('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
+  atEnd('everything'),
   withoutTemporal,
   resumedEarly,
   inOrder(workerAtEnd, { group: 'pause' }),

@@ -8,7 +8,7 @@ import type { Fault, Scene } from '../fault.ts';
 import { deadlinePassed } from '../machine.ts';
 import { RECOVERED, type Script } from '../receivers.ts';
 import { TooSlowError } from '../too-slow.ts';
-import { killing, partsByName } from './kill.ts';
+import { frozen, killing, partsByName } from './kill.ts';
 
 /** The type of the lost events: one that no order fires. */
 const TYPE = 'UPDATE_PRODUCT';
@@ -109,12 +109,9 @@ function killed(name: keyof typeof partsByName): Fault {
 }
 
 const workerFrozen: Fault = {
+  ...frozen('worker'),
   ...common,
   name: 'worker frozen in a recovery',
-  policies: ['scaled', 'hours'],
-  lasts: [1_000, 6_000],
-  inject: async ({ stack }) => stack.worker.freeze(),
-  heal: async ({ stack }) => stack.worker.thaw(),
 };
 
 /** Behind each of its deliveries others wait in the order of their record: a pause must also hold these. */
