@@ -15,6 +15,7 @@ import { createAddressGuard } from '../../src/delivery/address-guard.ts';
 import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
 import { installedProgram } from '../support/programs/installed-program.ts';
 import { selectedIn } from '../support/repository/expressions.ts';
+import { labelsOf } from '../support/repository/metrics-table.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'deploy/kubernetes');
@@ -209,10 +210,7 @@ it('the autoscaler uses existing metrics', () => {
   const metrics = createMetrics();
   watchProcess(metrics);
   const known = new Map(
-    metrics.registry.getMetricsAsArray().map((metric) => {
-      const labels: unknown = Reflect.get(metric, 'labelNames');
-      return [metric.name, Array.isArray(labels) ? labels.map(String) : []] as const;
-    }),
+    metrics.registry.getMetricsAsArray().map((metric) => [metric.name, labelsOf(metric)] as const),
   );
   const [scaled] = ofKind('ScaledObject');
   const { spec } = v.parse(

@@ -1,16 +1,13 @@
 /** Every warning and error of the log is explained in the handbook. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { alarms } from '../../src/attempt/watch.ts';
+import { filesOf } from '../support/repository/imports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const document = readFileSync(join(root, 'docs/handbook/log.md'), 'utf8');
-const sources = ['src', 'activities'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.tsx?$/.test(path))
-    .map((path) => `${folder}/${path}`),
-);
+const sources = ['src', 'activities'].flatMap((folder) => filesOf(root, folder));
 
 /** The arguments of each call that logs a warning or an error. */
 function callsIn(source: string): string[] {

@@ -14,6 +14,7 @@ import {
 } from '../../src/cli/status.ts';
 import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
 import { groupedBy, selectedIn } from '../support/repository/expressions.ts';
+import { labelsOf } from '../support/repository/metrics-table.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -66,8 +67,7 @@ const series = new Map<string, readonly string[]>([...Object.entries(OF_THE_SDK)
 const metrics = createMetrics();
 watchProcess(metrics);
 for (const metric of metrics.registry.getMetricsAsArray()) {
-  const labels: unknown = Reflect.get(metric, 'labelNames');
-  const names = Array.isArray(labels) ? labels.map(String) : [];
+  const names = labelsOf(metric);
   series.set(metric.name, names);
   series.set(`${metric.name}_bucket`, [...names, 'le']);
   for (const suffix of ['_sum', '_count']) series.set(`${metric.name}${suffix}`, names);

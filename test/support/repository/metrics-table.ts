@@ -5,20 +5,15 @@ import { createMetrics } from '../../../src/metrics/metrics.ts';
 export function metricsTable(): string {
   const { registry, ...series } = createMetrics();
   const rows = Object.values(series).map((metric) => {
-    const { name, help, labelNames } = described(metric);
-    const labels = labelNames.map((label) => `\`${label}\``).join(', ');
-    return `| \`${name}\` | ${labels} | ${help} |`;
+    const labels = labelsOf(metric).map((label) => `\`${label}\``);
+    const [name, help] = ['name', 'help'].map((key) => String(Reflect.get(metric, key)));
+    return `| \`${name}\` | ${labels.join(', ')} | ${help} |`;
   });
   return ['| series | labels | meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** The library keeps these, but its types do not declare them. */
-function described(metric: object): { name: string; help: string; labelNames: readonly string[] } {
-  const text = (key: string) => String(Reflect.get(metric, key));
+/** The labels of a series: the library keeps them, but its types do not declare them. */
+export function labelsOf(metric: object): string[] {
   const labels: unknown = Reflect.get(metric, 'labelNames');
-  return {
-    name: text('name'),
-    help: text('help'),
-    labelNames: Array.isArray(labels) ? labels.map(String) : [],
-  };
+  return Array.isArray(labels) ? labels.map(String) : [];
 }
