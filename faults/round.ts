@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '../demo/random.ts';
 import { isOpen } from '../src/domain/delivery-state.ts';
 import { maxAttempts, type RetryPolicy, waits } from '../src/domain/retry-policy.ts';
+import { later } from '../test/support/later.ts';
 import { withTemporal } from '../test/support/temporal/workflows.ts';
 import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
@@ -80,10 +81,7 @@ export async function playRound<S extends BasicStack>(
   const scene: Scene<S> = { stack, shop, receivers, logbook, machine, random, ordered, kills };
   try {
     await fault.prepare?.(scene);
-    let halfway = () => {};
-    const half = new Promise<void>((resolve) => {
-      halfway = resolve;
-    });
+    const [half, halfway] = later();
     const injectionPoint = round.injectionPoint === 'orders' ? half : receivers.reached(round.injectionPoint);
     const sent = shop.sendOrders(round.orders, round.burst, (accepted) => {
       if (accepted >= round.orders / 2) halfway();

@@ -1,6 +1,7 @@
 /** Sessions of other programs in the same database: locks held for a while, an old snapshot, a late commit. */
 import { createPool } from '../../src/db/connection/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
+import { later } from '../../test/support/later.ts';
 import { type Fault, type Scene, usual } from '../fault.ts';
 import { release, releases } from './postgres.ts';
 import { beginRecovering, isRecovered, recordLost } from './recovery.ts';
@@ -12,10 +13,7 @@ const LATE = 20;
 /** Begins a transaction in a session of its own, which stays open once `work` is done, until its {@link release}. */
 async function hold(scene: Scene, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
   const session = createPool(scene.stack.postgres.url, 1, { statementMs: null, silenceMs: null });
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const [ended, end] = later();
   await new Promise<void>((worked, failed) => {
     const committed = transaction(session, async (tx) => {
       await work(tx);

@@ -8,6 +8,7 @@ import { createTestApi, type TestApi, type TestEshop } from '../support/api/api.
 import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
 import { insertWebhook } from '../support/database/events.ts';
 import { untilBlocked } from '../support/database/lock-waits.ts';
+import { later } from '../support/later.ts';
 
 const MIB = 1024 * 1024;
 const generous = { requests: 200, connections: 4, allConnections: 6, bytesPerSecond: 32 * MIB };
@@ -37,14 +38,8 @@ const bytesLeft = ({ headers }: { readonly headers: Headers }) =>
 
 /** Keeps the order locked until it is released: every write to it waits in the database. */
 async function lockOrder({ api, busy }: Two): Promise<() => Promise<void>> {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let locked = () => {};
-  const ready = new Promise<void>((resolve) => {
-    locked = resolve;
-  });
+  const [held, release] = later();
+  const [ready, locked] = later();
   const sql = createPool(api.database.url, 1);
   const transaction = sql.begin(async (tx) => {
     await tx`select from orders where eshop_id = ${busy.eshopId} for update`;
@@ -93,10 +88,7 @@ test('a hundred blocked writes of one e-shop leave connections to another', asyn
 test('readyz has a connection of its own', async () => {
   api = await createTestApi();
   const { sql, anonymous } = api;
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const [held, release] = later();
   // Every connection of the pool is taken, and more work waits for one.
   const taken = Array.from({ length: sql.options.max }, () =>
     sql.begin(async (tx) => {

@@ -163,14 +163,12 @@ test('imports with records in opposite orders do not deadlock', async () => {
 
 test('a line waits for a locked record, and then reads the committed result', async () => {
   await newOrder('a');
-  let release = () => {};
+  const [released, release] = later();
   const [isLocked, locked] = later();
   const held = api.sql.begin(async (tx) => {
     await tx`update orders set note = 'left by another' where eshop_id = ${eshop.eshopId} and eshop_order_id = 'a'`;
-    await new Promise<void>((resolve) => {
-      release = resolve;
-      locked();
-    });
+    locked();
+    await released;
   });
   await isLocked;
   const sent = send([status('a', 'suspended')]);

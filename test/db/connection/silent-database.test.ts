@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, inject, onTestFinished, test } from 'vit
 import { failureOf } from '../../../src/api/errors.ts';
 import { createPool, type Pool, type PoolOptions } from '../../../src/db/connection/pool.ts';
 import { pem } from '../../delivery/support.ts';
+import { later } from '../../support/later.ts';
 import { databaseOfFile } from '../../support/lifetimes.ts';
 import { listenLocally } from '../../support/servers/ports.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/servers/tcp-proxy.ts';
@@ -121,11 +122,8 @@ test('a response that keeps arriving may take longer than the deadline', async (
 
 test('LISTEN, idle connections and open transactions may be silent', async () => {
   const sql = poolThrough(proxy.port);
-  let hear: (text: string) => void = () => {};
-  const heard = new Promise<string>((resolve) => {
-    hear = resolve;
-  });
-  await sql.listen('quiet', (text) => hear(text));
+  const [heard, hear] = later<string>();
+  await sql.listen('quiet', hear);
   await one(sql);
   const accepted = proxy.accepted;
 
@@ -185,11 +183,8 @@ test.each(['', '?sslmode=require'])(
 
 test('a listener waits ever longer at an address that accepts and closes, and then hears again', async () => {
   const sql = poolThrough(proxy.port);
-  let hear: (text: string) => void = () => {};
-  const heard = new Promise<string>((resolve) => {
-    hear = resolve;
-  });
-  await sql.listen('away', (text) => hear(text));
+  const [heard, hear] = later<string>();
+  await sql.listen('away', hear);
   proxy.hangUp();
   const [before, began] = [proxy.accepted, performance.now()];
   await until('ten connections', async () => proxy.accepted >= before + 10);

@@ -27,6 +27,7 @@ import {
   recordAttempt,
 } from '../../support/database/deliveries.ts';
 import { untilBlocked } from '../../support/database/lock-waits.ts';
+import { later } from '../../support/later.ts';
 import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 import { alone } from '../../support/limits.ts';
 import { until } from '../../support/until.ts';
@@ -98,10 +99,7 @@ function processWith(answer: () => Promise<AttemptResult>) {
 
 /** A process whose request is at its receiver. */
 async function underWay() {
-  let answer: (result: AttemptResult) => void = () => {};
-  const answered = new Promise<AttemptResult>((resolve) => {
-    answer = resolve;
-  });
+  const [answered, answer] = later<AttemptResult>();
   const made = processWith(() => answered);
   const outcome = made.attempt();
   await until('its request', async () => made.numbers.length > 0);
