@@ -105,19 +105,29 @@ test.each([
   ['http://[fd00::1]:8000/', 'must not lead to fd00::1, which is in a private range'],
   ['http://167772165/', 'must not lead to 10.0.0.5, which is in a private range'],
   ['https://169.254.169.254/latest', 'must not lead to 169.254.169.254, which is in a metadata range'],
+  ['http://127.0.0.1:9000/', 'must not lead to 127.0.0.1, which is in a loopback range'],
+  ['http://[::1]/', 'must not lead to ::1, which is in a loopback range'],
   ['http://localhost/', 'must not lead to localhost, which is in a loopback range'],
+  ['http://localhost./', 'must not lead to localhost., which is in a loopback range'],
   ['http://shop.localhost./', 'must not lead to shop.localhost., which is in a loopback range'],
   [
     'https://93.184.216.34:5432/',
     'must not lead to 93.184.216.34, which belongs to this service on that port',
   ],
   ['https://93.184.216.35/', 'must not lead to 93.184.216.35, which belongs to this service on that port'],
+  ['http://93.184.216.36/', 'must not lead to 93.184.216.36, which belongs to this service on that port'],
   ['https://93.184.216.34/', null],
+  ['https://93.184.216.36/', null],
+  ['https://[2001:4860:4860::8888]/', null],
+  // These are names, whatever they begin or end with.
+  ['https://localhost.example/', null],
+  ['https://notlocalhost/', null],
   ['https://shop.example/', null],
 ])('registering %s: %s', (url, problem) => {
   const own = createOwnEndpoints();
   own.add('93.184.216.34', 5432);
   own.add('93.184.216.35', 443);
+  own.add('93.184.216.36', 80);
 
   expect(destinationProblem(createAddressGuard([], own), url)).toBe(problem);
 });
