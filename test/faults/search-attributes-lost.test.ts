@@ -1,15 +1,16 @@
 /** A namespace loses its search attributes while a worker runs, as when it is recreated. */
 import { Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
+import { startTemporal } from '../../src/embedded/temporal.ts';
+import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { searchAttributeTypes } from '../../src/temporal/search-attributes.ts';
 import { receiverOfTest, stackOfTest } from '../support/lifetimes.ts';
-import { startTemporalOnDisk } from '../support/temporal/temporal-on-disk.ts';
 import { until } from '../support/until.ts';
 
 test('a running worker registers lost search attributes again, and deliveries start', async ({
   onTestFinished,
 }) => {
-  const temporal = await startTemporalOnDisk();
+  const temporal = await startTemporal({ binary: await findTemporal({ report: () => {} }), ui: false });
   onTestFinished(() => temporal.stop());
   const stack = await stackOfTest('attributes', {
     temporalAddress: temporal.address,
