@@ -80,11 +80,9 @@ async function make(out: string): Promise<string[]> {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   const problems = licenseProblems(await licensedPackages());
-  for (const one of PACKAGES) {
-    const { packed, problems: found } = await pack(one, out);
-    const { name, version, filename, files, size } = packed;
+  for (const folder of PACKAGES) {
+    const { name, version, filename, files, size } = await pack(folder, out);
     say(`${filename}: ${name} ${version}, ${files.length} files, ${(size / 1024).toFixed(0)} KiB`);
-    problems.push(...found);
   }
   say(`sbom.cdx.json: ${await writeSbom(out)} components`);
   await writeNotes(out);
