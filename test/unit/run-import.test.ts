@@ -1,7 +1,6 @@
 /** However an import ends, everything that it created has been printed: keys and secrets are shown nowhere else. */
 import { expect, test } from 'vitest';
 import { type Outcome, runImport } from '../../src/cli/imports/run-import.ts';
-import { triedWaybill } from '../support/programs/waybill-command.ts';
 
 interface Made {
   readonly outcome: Outcome;
@@ -48,15 +47,4 @@ test('a failure in the middle of a file: earlier lines are printed', async () =>
   });
   expect(printed).toContain('key-a');
   expect(ended).toContain('the database is unavailable');
-});
-
-test.each([
-  ['import-webhooks', '-', '--dry-run'],
-  ['examine', '1'],
-])('%s without an instance fails with one sentence', async (...args) => {
-  expect(await triedWaybill(args, {})).toEqual({
-    code: 1,
-    printed: '',
-    error: expect.stringMatching(/^No Waybill instance has run with DATA_DIR=.+\.$/),
-  });
 });
