@@ -13,7 +13,7 @@ import {
   QUEUE_LATE_SECONDS,
 } from '../../src/cli/status.ts';
 import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
-import { groupedBy, selectedIn } from '../support/repository/expressions.ts';
+import { selectedIn } from '../support/repository/expressions.ts';
 import { labelsOf } from '../support/repository/metrics-table.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -61,6 +61,14 @@ const OF_THE_SDK: Readonly<Record<string, readonly string[]>> = {
 };
 /** Labels that Prometheus adds to every series. */
 const OF_PROMETHEUS = ['job', 'instance'];
+
+/** The labels that an expression groups or joins by. */
+function groupedBy(expression: string): string[] {
+  const found = expression.matchAll(/\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g);
+  return [...found]
+    .flatMap(([, inner = '']) => inner.split(',').map((label) => label.trim()))
+    .filter((label) => label !== '');
+}
 
 /** All series with their labels. */
 const series = new Map<string, readonly string[]>([...Object.entries(OF_THE_SDK), ['up', []]]);

@@ -2,17 +2,30 @@
  * Nothing that Waybill shows makes npm run a stranger's package. `waybill` and `waybill-receiver` name commands: who
  * has packages of these names in the registry, if anybody, is not for us to say.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { shownTexts } from '../support/repository/shown-texts.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const manifest = JSON.parse(read('package.json'));
 const kit = JSON.parse(read('receiver/package.json'));
 
-const texts = shownTexts();
+/** Folders of files that nobody reads, or that only tests run. */
+const ASIDE = ['node_modules', 'dist', 'test', 'bench', 'faults', 'mutants'];
+const TEXT = /(?:^|[/])(?:Dockerfile|[^/]+\.(?:md|tsx?|js|ya?ml|html|py|php|go|java|rb))$/;
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (/^(?:dist)?\./.test(entry.name) || ASIDE.includes(entry.name)) return [];
+    if (entry.isDirectory()) return filesBelow(path);
+    return entry.isFile() && TEXT.test(path) ? [path] : [];
+  });
+}
+
+/** What people read of Waybill and may paste into a terminal: documents, console, commands, kit, our scripts. */
+const texts = filesBelow('').map((file) => ({ file, text: read(file) }));
 
 /** Other people's programs that may be fetched: by an exact version. */
 const WELL_KNOWN = /^openapi-typescript@\d+\.\d+\.\d+$/;

@@ -25,11 +25,3 @@ function insideBraces(text: string, index: number): boolean {
   const before = text.slice(0, index);
   return before.lastIndexOf('{') > before.lastIndexOf('}');
 }
-
-/** The labels that an expression groups or joins by. */
-export function groupedBy(expression: string): string[] {
-  const found = expression.matchAll(/\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g);
-  return [...found]
-    .flatMap(([, inner = '']) => inner.split(',').map((label) => label.trim()))
-    .filter((label) => label !== '');
-}
