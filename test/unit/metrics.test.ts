@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createMetrics, statusClass } from '../../src/metrics/metrics.ts';
 import { countPasses } from '../../src/metrics/worker-metrics.ts';
-import { repairsMade } from '../../src/reconciler/verdict.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
 import { metricsTable } from '../support/repository/metrics-table.ts';
 
@@ -42,38 +41,4 @@ test.each([
   [null, 'none'],
 ] as const)('the class of %s is %s', (status, name) => {
   expect(statusClass(status)).toBe(name);
-});
-
-test('each kind of repair starts at zero, once', () => {
-  const named = repairsMade.map(({ kind, action, reason }) => `${kind} ${action} ${reason}`);
-  expect(named.sort()).toEqual([
-    'delivery closed canceled',
-    'delivery closed terminated',
-    'delivery startedAgain ended',
-    'delivery startedAgain missing',
-    'delivery startedAgain stalled',
-    'delivery startedAgain stuck',
-    'delivery woken asleep',
-    'mail startedAgain canceled',
-    'mail startedAgain ended',
-    'mail startedAgain missing',
-    'mail startedAgain stalled',
-    'mail startedAgain stuck',
-    'mail startedAgain terminated',
-    'mail woken asleep',
-    'recovery closed canceled',
-    'recovery closed terminated',
-    'recovery startedAgain ended',
-    'recovery startedAgain missing',
-    'recovery startedAgain stalled',
-    'recovery startedAgain stuck',
-    'recovery woken asleep',
-    'release startedAgain canceled',
-    'release startedAgain ended',
-    'release startedAgain missing',
-    'release startedAgain stalled',
-    'release startedAgain stuck',
-    'release startedAgain terminated',
-    'release woken asleep',
-  ]);
 });

@@ -1,7 +1,13 @@
 /** The reconciler's verdicts, case by case, and their wording. */
 import { expect, test } from 'vitest';
 import { countsOf, summary } from '../../src/reconciler/counts.ts';
-import { type Due, type TrackedKind, verdictOn, type WorkflowFound } from '../../src/reconciler/verdict.ts';
+import {
+  type Due,
+  repairsMade,
+  type TrackedKind,
+  verdictOn,
+  type WorkflowFound,
+} from '../../src/reconciler/verdict.ts';
 
 const awake: WorkflowFound = { as: 'running', asleep: false, failing: false, atWork: false };
 const asleep: WorkflowFound = { ...awake, asleep: true };
@@ -52,10 +58,13 @@ test.each<[TrackedKind, WorkflowFound, Due, string | null]>([
   ['recovery', { as: 'terminated', ...operator }, 'ahead', 'closed'],
   ['recovery', { as: 'canceled', ...operator }, 'late', 'closed'],
 ])('%s, %o, next step %s → %s', (kind, found, next, action) => {
-  expect(verdictOn(kind, found, next)?.action ?? null).toBe(action);
+  const verdict = verdictOn(kind, found, next);
+  expect(verdict?.action ?? null).toBe(action);
   if (action !== null) {
     const running = found === atWork ? 'stalled' : action === 'woken' ? 'asleep' : 'stuck';
-    expect(verdictOn(kind, found, next)?.reason).toBe(found.as === 'running' ? running : found.as);
+    expect(verdict?.reason).toBe(found.as === 'running' ? running : found.as);
+    // Its count starts at zero.
+    expect(repairsMade).toContainEqual({ kind, action, reason: verdict?.reason });
   }
 });
 
