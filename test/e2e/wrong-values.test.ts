@@ -5,23 +5,17 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { folderOfFile } from '../support/ends.ts';
 import { startProgram } from '../support/programs/program.ts';
-import { nightly } from '../support/runner/nightly.ts';
 import { listenLocally } from '../support/servers/ports.ts';
 
 const folder = await folderOfFile('waybill-wrong-');
 const file = join(folder, 'file');
 await writeFile(file, 'some\nhost\n');
 
-const more: readonly (readonly [string, () => string])[] = [
-  ['HOST', () => 'nonsense..host'],
-  ['SHIPPER_SERVICES_FILE', () => join(folder, 'missing')],
-];
 const wrong: readonly (readonly [string, () => string])[] = [
   ['RETRY_WINDOW', () => '2 days'],
   ['HOST', () => '192.0.2.1'],
   ['DATA_DIR', () => file],
   ['MARKETPLACES_FILE', () => file],
-  ...(nightly ? more : []),
 ];
 
 it.each(wrong)('an unusable %s is named', async (variable, value) => {
