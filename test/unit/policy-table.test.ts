@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { policyTable } from '../../src/cli/policy-table.ts';
 import { briefDuration, duration } from '../../src/domain/duration.ts';
-import { defaultRetryPolicy, waits } from '../../src/domain/retry-policy.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 
 it.each([
   [40, '40 ms'],
@@ -42,9 +42,7 @@ describe('the table of the default policy', () => {
     ]);
   });
 
-  it('ends with their sum, which is less than the window', () => {
-    const sum = waits(defaultRetryPolicy).reduce((total, wait) => total + wait, 0);
-    expect(sum).toBeLessThan(defaultRetryPolicy.windowMs);
+  it('ends with their sum', () => {
     expect(lines.at(-1)).toBe('The 20 waits add up to 46.2 h, inside the window of 48 h.');
   });
 });
