@@ -6,8 +6,6 @@ import { exchange } from '../../src/delivery/exchange.ts';
 import { STALL_MS } from '../../src/delivery/fault.ts';
 import { buildRequest } from '../../src/delivery/request.ts';
 import { freePort } from '../support/servers/ports.ts';
-import { createReceiver } from '../support/servers/receiver.ts';
-import { standStill } from '../support/stand-still.ts';
 import { attempt, startTcpServer } from './support.ts';
 
 test('a failure whose cause cannot be found is one of the receiver', async () => {
@@ -22,37 +20,6 @@ test('a failure whose cause cannot be found is one of the receiver', async () =>
   };
   expect(await exchange(settings, request, undefined)).toMatchObject({ outcome: 'failure', status: null });
   await agent.close();
-});
-
-test('a stall that uses up the time before sending is an internal failure', async () => {
-  const receiver = await createReceiver();
-  const connect = buildConnector({});
-  const agent = new Agent({
-    connect(options, connected) {
-      connect(options, (...came) => {
-        standStill(700);
-        connected(...came);
-      });
-    },
-  });
-  const request = attempt(receiver.url);
-  const settings = {
-    connectionsTo: () => agent,
-    timeoutMs: 500,
-    connectTimeoutMs: 5_000,
-    build: () => buildRequest(request, '1.2.3'),
-    isInternal: async () => false,
-  };
-  try {
-    expect(await exchange(settings, request, undefined)).toMatchObject({
-      outcome: 'internal',
-      error: expect.stringContaining('this process was stalled for'),
-    });
-    expect(receiver.requests).toEqual([]);
-  } finally {
-    await agent.destroy();
-    await receiver.close();
-  }
 });
 
 test('a kept connection that the receiver closes late, accepting no other, is not taken for a stall', async () => {
