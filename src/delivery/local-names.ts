@@ -23,7 +23,7 @@ export function localNames(path = '/etc/hosts'): (name: string) => readonly Look
 }
 
 /** The names of a hosts file with their addresses, in the order of its lines. */
-export function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
+function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
   const hosts = new Map<string, LookupAddress[]>();
   for (const line of text.split('\n')) {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);

@@ -84,7 +84,10 @@ describe('lookups', () => {
     const lookUp = localNames(file);
     expect(lookUp('shop.internal')).toBeUndefined();
 
-    await writeFile(file, '# names\n10.0.0.7  Shop.Internal shop # the shop\nfd00::7\tshop.internal\n');
+    await writeFile(
+      file,
+      '# 10.0.0.9 shop.internal\n10.0.0.7  Shop.Internal shop # 10.0.0.8 shop.internal\nnot-an-address shop\nfd00::7\tshop.internal\n',
+    );
 
     await expect
       .poll(() => lookUp('shop.internal'))

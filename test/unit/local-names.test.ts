@@ -2,29 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { localNames, parseHosts } from '../../src/delivery/local-names.ts';
+import { localNames } from '../../src/delivery/local-names.ts';
 import { folderOfFile } from '../support/ends.ts';
-
-test('a hosts file gives names in lower case, with addresses in the order of the file', () => {
-  const text = [
-    '# 192.0.2.9 commented.example',
-    '192.0.2.1   shop.example  Alias.Example # 192.0.2.2 after.example',
-    '\t2001:db8::1\tshop.example',
-    '',
-    'not-an-address broken.example',
-    '192.0.2.3',
-  ].join('\n');
-  expect([...parseHosts(text)]).toEqual([
-    [
-      'shop.example',
-      [
-        { address: '192.0.2.1', family: 4 },
-        { address: '2001:db8::1', family: 6 },
-      ],
-    ],
-    ['alias.example', [{ address: '192.0.2.1', family: 4 }]],
-  ]);
-});
 
 const folder = await folderOfFile('waybill-hosts-');
 
@@ -44,8 +23,4 @@ test('localhost is loopback, invalid has no address, and other names are those o
   for (const name of ['notlocalhost', 'localhost.example', 'isinvalid', 'invalid.example']) {
     expect(known(name)).toBeUndefined();
   }
-});
-
-test('without a hosts file, only the reserved names are known', () => {
-  expect(localNames(join(folder, 'missing'))('shop.example')).toBeUndefined();
 });
