@@ -102,13 +102,6 @@ test('a first attempt that an outage delayed by hours: the delay is internal', a
   expect(await lateMs()).toBeGreaterThanOrEqual(2 * HOUR);
 });
 
-test('the delay of an attempt made hours after its due time is internal', async () => {
-  await attempt();
-  await dueSince(3);
-  await attempt();
-  expect(await lateMs()).toBeGreaterThanOrEqual(3 * HOUR);
-});
-
 test('the delays of several outages of one delivery add up', async () => {
   await attempt();
   for (const hours of [2, 3]) {

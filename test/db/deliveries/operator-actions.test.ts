@@ -186,18 +186,21 @@ describe('a resumed delivery', () => {
 });
 
 describe('a delivery that is given up', () => {
-  test('ends at once without a workflow before its first attempt, and is counted once', async () => {
-    const id = await queued();
-    expect(await act(id, 'giveUp')).toMatchObject({ accepted: true });
-    expect(await rowOf(id)).toMatchObject({
-      state: 'canceled',
-      canceledBy: 'operator',
-      nextIn: null,
-      queued: false,
-    });
-    await act(id, 'giveUp');
-    expect(ended).toEqual(['CREATE_ORDER canceled']);
-  });
+  test.each([CLASS.fresh, CLASS.recovered])(
+    'ends at once without a workflow before its first attempt, and is counted once: class %i',
+    async (deliveryClass) => {
+      const id = await queued(`class = ${deliveryClass}`);
+      expect(await act(id, 'giveUp')).toMatchObject({ accepted: true });
+      expect(await rowOf(id)).toMatchObject({
+        state: 'canceled',
+        canceledBy: 'operator',
+        nextIn: null,
+        queued: false,
+      });
+      await act(id, 'giveUp');
+      expect(ended).toEqual(['CREATE_ORDER canceled']);
+    },
+  );
 
   test.each([RETRY, FOR_WORKFLOW])(
     'ends at once after an attempt, and gets a workflow that shows its end',

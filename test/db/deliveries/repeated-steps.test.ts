@@ -256,27 +256,6 @@ test('no attempt begins once an operator has stopped the delivery', async () => 
   expect(await begin(id, 1)).toBeUndefined();
 });
 
-test('a queued delivery can be given up before its retry is due', async () => {
-  const id = await fire();
-  await begin(id, 1);
-  await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
-  await sql`update deliveries set class = ${CLASS.retry}, due_at = next_attempt_at, dispatched_at = null where id = ${id}`;
-  expect((await claimDeliveries(sql, { class: CLASS.retry, limit: 1 })).deliveries).toEqual([]);
-  await act(id, 'giveUp');
-  expect(await load(id)).toMatchObject({ state: 'canceled', attemptsMade: 1 });
-  // Its workflow shows its end.
-  expect((await claimDeliveries(sql, { class: CLASS.undelivered, limit: 1 })).deliveries).toMatchObject([
-    { id, state: 'canceled' },
-  ]);
-});
-
-test('a delivery of a paused recovery can be given up', async () => {
-  const id = await fire();
-  await sql`update deliveries set class = ${CLASS.recovered} where id = ${id}`;
-  await act(id, 'giveUp');
-  expect(await load(id)).toMatchObject({ state: 'canceled' });
-});
-
 test('a deferral keeps the plan of another process that attempted the delivery after the lease', async () => {
   const id = await fire();
   const claim = async () => {
