@@ -153,6 +153,7 @@ describe('lost time', () => {
     ['since half of it: the half before', 30_000, 30_000],
     ['for all but a moment: none', MINUTE - 999, 0],
     ['not yet: all', 0, MINUTE],
+    ['since a fraction of a millisecond: whole ones', 1_234.567_89, MINUTE - 1_235],
   ])('after a minute in the queue of a process that has been claiming %s', (_, claimingMs, expected) => {
     expect(lostTimeMs(waiting, at(MINUTE), claimingMs)).toBe(expected);
   });
@@ -250,14 +251,6 @@ describe('the record of an attempt', () => {
       windowLost: false,
     });
     expect(recordOf(waiting, { ...command, lastChance: true }, gone)).toMatchObject({ windowLost: false });
-  });
-
-  test('a 410 from a former URL is a failure like any other', () => {
-    const gone = { ...attempt, stillCurrent: false, result: { ...result, outcome: 'gone' } } as const;
-    expect(recordOf(waiting, command, gone)).toMatchObject({
-      outcome: 'failure',
-      nextAttemptAt: at(212 + jitteredWait(policy, waiting.id, 2)),
-    });
   });
 
   test('the 21st failure has no next attempt, and the receiver is to blame', () => {
