@@ -42,8 +42,9 @@ test('the transitions of receivings and returns are those of the interface', () 
   });
 });
 
-/** @param first a record in the first status @param move throws if it refuses */
+/** @param noun what a refusal calls a record @param first one in the first status @param move throws if it refuses */
 function keepsTo<Status extends string, Rec extends { readonly status: Status }>(
+  noun: string,
   transitions: Readonly<Record<Status, readonly string[]>>,
   statuses: readonly Status[],
   first: Rec,
@@ -56,7 +57,7 @@ function keepsTo<Status extends string, Rec extends { readonly status: Status }>
         const { status: from } = record;
         const isAllowed = transitions[from].includes(to);
         if (isAllowed) record = move(record, to);
-        else expect(() => move(record, to)).toThrow(`is ${from} and cannot become ${to}`);
+        else expect(() => move(record, to)).toThrow(`The ${noun} is ${from} and cannot become ${to}`);
         expect(record.status).toBe(isAllowed ? to : from);
       }
     }),
@@ -65,7 +66,7 @@ function keepsTo<Status extends string, Rec extends { readonly status: Status }>
 
 test('orders keep to their transitions in any sequence of moves, and the history lists them', () => {
   const first: OrderRecord = { ...sampleOrder, status: orderStatuses[0] };
-  keepsTo(orderTransitions, orderStatuses, first, (order, to) => {
+  keepsTo('order', orderTransitions, orderStatuses, first, (order, to) => {
     const moved = moveOrder(order, to, null, new Date());
     expect(moved.statusHistory.at(-1)?.status).toBe(to);
     return moved;
@@ -74,10 +75,12 @@ test('orders keep to their transitions in any sequence of moves, and the history
 
 test('receivings keep to their transitions in any sequence of moves', () => {
   const first: ReceivingRecord = { ...sampleReceiving, status: receivingStatuses[0] };
-  keepsTo(receivingTransitions, receivingStatuses, first, moveReceiving);
+  keepsTo('receiving', receivingTransitions, receivingStatuses, first, moveReceiving);
 });
 
 test('returns keep to their transitions in any sequence of moves', () => {
   const first: ReturnRecord = { ...sampleReturn, status: returnStatuses[0] };
-  keepsTo(returnTransitions, returnStatuses, first, (record, to) => moveReturn(record, to, null, new Date()));
+  keepsTo('return', returnTransitions, returnStatuses, first, (record, to) =>
+    moveReturn(record, to, null, new Date()),
+  );
 });

@@ -7,7 +7,6 @@ import {
   eventOn,
   eventTypeNames,
   eventTypes,
-  movementOf,
   packingListEventTypes,
   stockMovementTypes,
 } from '../../../src/domain/event-types.ts';
@@ -78,7 +77,6 @@ test('each type of movement has its own event', () => {
     ['quality_hold', 'CREATE_STOCK_MOVEMENT_QUALITY_HOLD'],
     ['quality_release', 'CREATE_STOCK_MOVEMENT_QUALITY_RELEASE'],
   ]);
-  for (const type of stockMovementTypes) expect(movementOf(eventOfMovement(type))).toBe(type);
 });
 
 test('packing lists belong to updates of orders', () => {

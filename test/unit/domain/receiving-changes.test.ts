@@ -4,7 +4,6 @@ import { arrivedUnits } from '../../../src/domain/announced-lines.ts';
 import {
   changeableOnArrival,
   countReceiving,
-  moveReceiving,
   receivingEdits,
 } from '../../../src/domain/receiving/changes.ts';
 import {
@@ -179,13 +178,6 @@ describe('an update', () => {
         `409 The receiving is ${status}; only carrierInfo, deliveryNoteNumber, description, duty, trackingNumber, urgent can still be changed, not driverName, supplier.`,
       );
     },
-  );
-});
-
-test('only transitions of the table are possible', () => {
-  expect(moveReceiving(record, 'arrived')).toEqual({ ...record, status: 'arrived' });
-  expect(problemMessage(() => moveReceiving(record, 'stocked'))).toBe(
-    '409 The receiving is awaiting and cannot become stocked: it can become arrived, canceled.',
   );
 });
 
