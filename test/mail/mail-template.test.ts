@@ -78,6 +78,34 @@ test('a warning about one delivery names it', () => {
   expect(text).toContain(`GET /v21/deliveries/${deactivation.deliveryId}`);
 });
 
+test('a deactivation mail says when and why, and what to do', () => {
+  const { text, subject, messageId, to } = mailOf(deactivationMail(deactivation), null);
+  expect({ subject, messageId, to }).toEqual({
+    subject: 'Webhook 7 (CREATE_ORDER) was deactivated',
+    messageId: '<webhook-7-3-0197a0b4-0000-7000-8000-000000000001@waybill.local>',
+    to: 'orders@shop.example',
+  });
+  for (const expected of [
+    'webhook 7 was deactivated at 2026-11-20T19:33:00.000Z',
+    PLANTED,
+    'failed permanently after 21 attempts',
+    'HTTP 503 from',
+    'PUT /v21/webhooks/7/activate',
+    'GET /v21/deliveries/0197a0b4-0000-7000-8000-000000000001',
+  ]) {
+    expect(text).toContain(expected);
+  }
+});
+
+test('a mail after a 410 says that the receiver asked for it', () => {
+  const { text } = mailOf(
+    deactivationMail({ ...deactivation, reason: 'gone', attemptsMade: 1, lastError: null }),
+    null,
+  );
+  expect(text).toContain('responded with HTTP 410 (Gone)');
+  expect(text).toContain('(1 attempt)');
+});
+
 test.each([
   [
     'inactive',
