@@ -2,31 +2,21 @@
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
-import { afterEach, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
+import { test as base, expect, inject, type TestContext } from 'vitest';
 import { failureOf } from '../../../src/api/errors.ts';
 import { createPool, type Pool, type PoolOptions } from '../../../src/db/connection/pool.ts';
 import { pem } from '../../delivery/support.ts';
 import { later } from '../../support/later.ts';
 import { databaseOfFile } from '../../support/lifetimes.ts';
 import { listenLocally } from '../../support/servers/ports.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/servers/tcp-proxy.ts';
+import { startTcpProxy } from '../../support/servers/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 
 /** Short, but longer than any answer on this machine takes. */
 const SILENCE_MS = 2_000;
 const SILENT = { name: 'DatabaseSilent' };
 
-let proxy: TcpProxy;
-const pools: Pool[] = [];
-
 const database = await databaseOfFile();
-beforeEach(async () => {
-  proxy = await startTcpProxy({ port: Number(new URL(inject('postgresUrl')).port) });
-});
-afterEach(async () => {
-  for (const pool of pools.splice(0)) await pool.end({ timeout: 0 });
-  await proxy.close();
-});
 
 /** The database's address through a port. */
 function through(port: number, parameters = ''): string {
@@ -36,16 +26,30 @@ function through(port: number, parameters = ''): string {
   return `${url.href}${parameters}`;
 }
 
-function poolThrough(port: number, deadlines: Partial<PoolOptions> = {}, parameters = ''): Pool {
-  const pool = createPool(through(port, parameters), 2, { silenceMs: SILENCE_MS, ...deadlines });
-  pools.push(pool);
-  return pool;
+/** A link to the database, and pools that end with the test. */
+async function startLink(onTestFinished: TestContext['onTestFinished']) {
+  const proxy = await startTcpProxy({ port: Number(new URL(inject('postgresUrl')).port) });
+  onTestFinished(() => proxy.close());
+  return Object.assign(proxy, {
+    pool(deadlines: Partial<PoolOptions> = {}, parameters = '', port = proxy.port): Pool {
+      const pool = createPool(through(port, parameters), 2, { silenceMs: SILENCE_MS, ...deadlines });
+      onTestFinished(() => pool.end({ timeout: 0 }));
+      return pool;
+    },
+  });
 }
+
+/** Each test has its own link: several run at once, since most of their time is silence. */
+const test = base.extend<{ proxy: Awaited<ReturnType<typeof startLink>> }>({
+  proxy: async ({ onTestFinished }, use) => await use(await startLink(onTestFinished)),
+});
 
 const one = async (sql: Pool) => (await sql`select ${1}::int as one`)[0]?.one;
 
-test('a query on a silent connection fails, and the next one gets a new connection', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('a query on a silent connection fails, and the next one gets a new connection', async ({
+  proxy,
+}) => {
+  const sql = proxy.pool();
   expect(await one(sql)).toBe(1);
   proxy.silence();
 
@@ -58,8 +62,8 @@ test('a query on a silent connection fails, and the next one gets a new connecti
   expect(await one(sql)).toBe(1);
 });
 
-test('idle connections that fell silent too fail no further query', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('idle connections that fell silent too fail no further query', async ({ proxy }) => {
+  const sql = proxy.pool();
   // While the transaction has one connection, the query needs the other.
   await sql.begin(async (tx) => {
     await tx`select 1`;
@@ -74,8 +78,10 @@ test('idle connections that fell silent too fail no further query', async () => 
   expect(await one(sql)).toBe(1);
 });
 
-test('a query fails if its response stops halfway or its connection is never made', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('a query fails if its response stops halfway or its connection is never made', async ({
+  proxy,
+}) => {
+  const sql = proxy.pool();
   await one(sql);
   proxy.silenceInAnswer(50_000);
   await expect(sql`select repeat('x', 100000)`).rejects.toMatchObject(SILENT);
@@ -87,8 +93,8 @@ test('a query fails if its response stops halfway or its connection is never mad
   expect(await one(sql)).toBe(1);
 });
 
-test('a transaction on a silent connection fails without delaying others', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('a transaction on a silent connection fails without delaying others', async ({ proxy }) => {
+  const sql = proxy.pool();
 
   const lost = sql.begin(async (tx) => {
     await tx`select 1`;
@@ -102,8 +108,10 @@ test('a transaction on a silent connection fails without delaying others', async
   expect(await Promise.all([one(sql), one(sql), one(sql)])).toEqual([1, 1, 1]);
 });
 
-test('every query that waits for a silent connection fails, not only the first', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('every query that waits for a silent connection fails, not only the first', async ({
+  proxy,
+}) => {
+  const sql = proxy.pool();
   await Promise.all([one(sql), one(sql)]);
   proxy.silence();
 
@@ -112,16 +120,16 @@ test('every query that waits for a silent connection fails, not only the first',
   expect(results.map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
 });
 
-test('a response that keeps arriving may take longer than the deadline', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('a response that keeps arriving may take longer than the deadline', async ({ proxy }) => {
+  const sql = proxy.pool();
 
   const rows = await sql`select repeat('x', 20000) as text, pg_sleep(0.5) from generate_series(1, 5)`;
 
   expect(rows).toHaveLength(5);
 });
 
-test('LISTEN, idle connections and open transactions may be silent', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('LISTEN, idle connections and open transactions may be silent', async ({ proxy }) => {
+  const sql = proxy.pool();
   const [heard, hear] = later<string>();
   await sql.listen('quiet', hear);
   await one(sql);
@@ -138,8 +146,10 @@ test('LISTEN, idle connections and open transactions may be silent', async () =>
   expect(proxy.accepted).toBe(accepted);
 });
 
-test('the server ends the session of a vanished client, also if a proxy answers for it', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('the server ends the session of a vanished client, also if a proxy answers for it', async ({
+  proxy,
+}) => {
+  const sql = proxy.pool();
   const settings = await sql`
     select setting from pg_settings
     where source = 'client' and (name like 'tcp_keepalives_%' or name = 'idle_in_transaction_session_timeout')
@@ -148,8 +158,10 @@ test('the server ends the session of a vanished client, also if a proxy answers 
   expect(settings.map(({ setting }) => setting)).toEqual(['60000', '3', '10', '5']);
 });
 
-test('a connection that is cut, even in the middle of a response, fails only its own query', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('a connection that is cut, even in the middle of a response, fails only its own query', async ({
+  proxy,
+}) => {
+  const sql = proxy.pool();
   await one(sql);
   proxy.cutInAnswer(50_000);
   await expect(sql`select repeat('x', 100000)`).rejects.toThrow();
@@ -161,11 +173,11 @@ test('a connection that is cut, even in the middle of a response, fails only its
   expect(await one(sql)).toBe(1);
 });
 
-test.each(['', '?sslmode=require'])(
+test.concurrent.for(['', '?sslmode=require'])(
   'each query to an address that accepts and closes%s fails once, with growing pauses',
-  async (parameters) => {
+  async (parameters, { proxy, onTestFinished }) => {
     const sql = createPool(through(proxy.port, parameters), 1);
-    pools.push(sql);
+    onTestFinished(() => sql.end({ timeout: 0 }));
     proxy.hangUp();
     const began = performance.now();
 
@@ -181,8 +193,10 @@ test.each(['', '?sslmode=require'])(
   },
 );
 
-test('a listener waits ever longer at an address that accepts and closes, and then hears again', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('a listener waits ever longer at an address that accepts and closes, and then hears again', async ({
+  proxy,
+}) => {
+  const sql = proxy.pool();
   const [heard, hear] = later<string>();
   await sql.listen('away', hear);
   proxy.hangUp();
@@ -198,8 +212,8 @@ test('a listener waits ever longer at an address that accepts and closes, and th
   });
 });
 
-test('closing a pool with silent connections ends its queries', async () => {
-  const sql = poolThrough(proxy.port);
+test.concurrent('closing a pool with silent connections ends its queries', async ({ proxy }) => {
+  const sql = proxy.pool();
   await Promise.all([one(sql), one(sql)]);
   proxy.silence();
   const lost = one(sql).catch((error: unknown) => error);
@@ -209,8 +223,10 @@ test('closing a pool with silent connections ends its queries', async () => {
   expect(await lost).toBeInstanceOf(Error);
 });
 
-test('a connection attempt that the server does not accept fails after its time-out', async () => {
-  const sql = poolThrough(proxy.port, { connectMs: 500 }, '?sslmode=require');
+test.concurrent('a connection attempt that the server does not accept fails after its time-out', async ({
+  proxy,
+}) => {
+  const sql = proxy.pool({ connectMs: 500 }, '?sslmode=require');
   proxy.silence();
 
   await expect(one(sql)).rejects.toThrow('The database has not accepted a connection for 0.5 s.');
@@ -237,27 +253,33 @@ async function startTlsFront(answer: 'S' | 'N'): Promise<{ port: number; close()
   return { port: await listenLocally(server), close: () => server.close() };
 }
 
-test('over TLS, queries are answered and silence is noticed', async () => {
+test.concurrent('over TLS, queries are answered and silence is noticed', async ({
+  proxy,
+  onTestFinished,
+}) => {
   const front = await startTlsFront('S');
   const link = await startTcpProxy({ port: front.port });
   onTestFinished(() => front.close());
   onTestFinished(() => link.close());
-  const sql = poolThrough(link.port, {}, '?sslmode=require');
+  const sql = proxy.pool({}, '?sslmode=require', link.port);
   expect(await one(sql)).toBe(1);
   link.silence();
   await expect(one(sql)).rejects.toMatchObject(SILENT);
   link.pass();
   expect(await one(sql)).toBe(1);
 
-  const strict = poolThrough(link.port, {}, '?sslmode=verify-full');
+  const strict = proxy.pool({}, '?sslmode=verify-full', link.port);
   await expect(one(strict)).rejects.toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
 });
 
-test('a server without TLS is used without it if the URL allows, and refused if not', async () => {
+test.concurrent('a server without TLS is used without it if the URL allows, and refused if not', async ({
+  proxy,
+  onTestFinished,
+}) => {
   const front = await startTlsFront('N');
   onTestFinished(() => front.close());
-  expect(await one(poolThrough(front.port, {}, '?sslmode=prefer'))).toBe(1);
-  await expect(one(poolThrough(front.port, {}, '?sslmode=require'))).rejects.toThrow(
+  expect(await one(proxy.pool({}, '?sslmode=prefer', front.port))).toBe(1);
+  await expect(one(proxy.pool({}, '?sslmode=require', front.port))).rejects.toThrow(
     'The database does not support TLS, which its URL requires.',
   );
 });
