@@ -10,8 +10,13 @@ const receiver = await receiverOfFile();
 afterEach(() => stack.retireWebhooks());
 
 test('a broken receiver gets 21 attempts, then its webhook is deactivated and one mail is sent', async () => {
-  const webhook = await stack.createWebhook(`${receiver.url}/broken`);
-  receiver.respond({ status: 503, body: 'out of order' });
+  const url = `${receiver.url}/broken`;
+  const webhook = await stack.createWebhook(url);
+  receiver.respond(async ({ headers }) => {
+    // Saved again unchanged, it gets no further attempts.
+    if (headers['x-service-attempt'] === '5') await stack.changeWebhook(webhook.id, { url });
+    return { status: 503, body: 'out of order' };
+  });
   const id = await stack.fireOne('10001');
   expect(await stack.untilClosed(id)).toBe('FAILED');
 
