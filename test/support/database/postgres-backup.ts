@@ -1,7 +1,7 @@
 /** Postgres servers that are backed up while they work, and restored elsewhere. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, chown, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -92,32 +92,8 @@ async function serve({ programs, directory, remove }: Files, query = '') {
   };
 }
 
-/** Left out of a base backup: files of the running server, and those copied afterwards. */
-const LEFT_OUT = new Set([
-  'pg_wal',
-  'postmaster.pid',
-  'postmaster.opts',
-  'server.log',
-  'pg_replslot',
-  'pg_stat_tmp',
-]);
-
-/** Copies a folder whose files come and go while it does. */
-async function copyFolder(from: string, to: string, leftOut: ReadonlySet<string> = new Set()): Promise<void> {
-  await mkdir(to, { recursive: true, mode: 0o700 });
-  for (const entry of await readdir(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (leftOut.has(entry.name)) {
-      if (entry.isDirectory()) await mkdir(target, { mode: 0o700 });
-    } else if (entry.isDirectory()) {
-      await copyFolder(source, target);
-    } else {
-      await copyFile(source, target).catch((error: unknown) => {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-      });
-    }
-  }
-}
+/** Copies a folder of a running server. Files that vanish meanwhile belong to ended work: its log has the rest. */
+const copyFolder = (from: string, to: string) => run('cp', ['-a', from, to]).catch(() => {});
 
 async function giveToServer(path: string): Promise<void> {
   const user = await ensureServerUser();
@@ -134,15 +110,18 @@ async function copyWhileRunning(files: Files, url: string): Promise<Backup> {
   const sql = createPool(url, 1, { statementMs: null, silenceMs: null });
   try {
     await sql`select pg_backup_start('drill', fast => true)`;
-    await copyFolder(files.directory, copy, LEFT_OUT);
+    await copyFolder(files.directory, copy);
     const [stopped] = await sql<
       { labelfile: string }[]
     >`select labelfile from pg_backup_stop(wait_for_archive => false)`;
     await writeFile(join(copy, 'backup_label'), stopped?.labelfile ?? '');
-    await copyFolder(join(files.directory, 'pg_wal'), join(copy, 'pg_wal'));
+    // The log up to the end of the backup.
+    await rm(join(copy, 'pg_wal'), { recursive: true });
+    await copyFolder(join(files.directory, 'pg_wal'), copy);
   } finally {
     await sql.end();
   }
+  for (const left of ['postmaster.pid', 'postmaster.opts']) await rm(join(copy, left), { force: true });
   return {
     async restore() {
       await giveToServer(copy);
