@@ -268,7 +268,7 @@ test('a superseded delivery without an attempt leaves no window behind, even aft
   const [newest] = await happen('unattempted', 'CREATE_ORDER');
   stack.notify();
   await stack.until('it to wait', () => waits(String(newest)));
-  expect((await stack.delivery(held)).windowStartedAt).not.toBeNull();
+  await stack.until('its window', async () => (await stack.delivery(held)).windowStartedAt !== null);
   const resumedAt = Date.now();
   await ask('resume', held);
   await delivered(String(newest));
