@@ -2,7 +2,6 @@
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { Limits } from '../concurrency/limits.ts';
-import { type Clock, clockFrom } from '../db/clock.ts';
 import { type BegunAttempt, type DeliveryForAttempt, giveUpAttempt } from '../db/deliveries/attempts.ts';
 import { supersedeRetries } from '../db/outbox/supersede-retries.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
@@ -46,8 +45,6 @@ export interface ReadyAttempt {
   readonly begunAt: number;
   /** When its number was requested, on this machine's clock, which goes on while the machine sleeps. */
   readonly requestedAt: Date;
-  /** The database's clock, carried on from the beginning of the attempt. */
-  readonly clock: Clock;
   readonly request: AttemptRequest;
   /** The code that makes the attempt ends this span. */
   readonly span: OpenSpan;
@@ -113,7 +110,6 @@ export async function begin(
       beginAt,
       begunAt: performance.now(),
       requestedAt,
-      clock: clockFrom(begun.startedAt),
       // Not by the database's clock: if that is wrong, receivers would refuse every signature.
       request: { ...request, at: new Date(), timeoutMs },
       span: beginAttemptSpan(traces, delivery, number),

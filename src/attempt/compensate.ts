@@ -25,8 +25,8 @@ export async function compensateAndReport(
 ): Promise<Omit<Compensation, 'transition'>> {
   const { transition, ...done } = await compensate(sql, deliveryId);
   if (transition !== null) {
-    const { state, eventType, deactivated: reason, ...webhook } = transition;
-    watch.ended(eventType, state);
+    const { eventType, deactivated: reason, ...webhook } = transition;
+    watch.ended(eventType, done.state);
     if (reason !== null) watch.deactivated({ ...webhook, deliveryId, reason, lastError: done.lastError });
   }
   return done;

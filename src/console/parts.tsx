@@ -164,7 +164,7 @@ export const SHARED_READ_MS = 3_000;
 
 /**
  * The part of a page that refreshes itself.
- * @param also the ids of {@link LivePart}s refreshed with it
+ * @param also the ids of the elements refreshed with it
  */
 export function Live(props: { id: string; path: string; also?: readonly string[]; children: Child }) {
   const { id, path, also = [], children } = props;
@@ -181,11 +181,6 @@ export function Live(props: { id: string; path: string; also?: readonly string[]
       {children}
     </div>
   );
-}
-
-/** See {@link Live}. */
-export function LivePart({ id, children }: { id: string; children: Child }) {
-  return <div id={id}>{children}</div>;
 }
 
 /** Details shown on demand; once opened, they stay open while their page is live. */

@@ -45,10 +45,6 @@ export function timestamp(description = 'Any ISO 8601 date-time with an offset.'
   );
 }
 
-export function isoTimestamp(time: Date | null): string | null {
-  return time === null ? null : time.toISOString();
-}
-
 export function dateOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text);
 }

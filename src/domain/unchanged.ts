@@ -8,12 +8,3 @@ export function changedNames(before: object, after: object): string[] {
   const names = new Set([...Object.keys(after), ...Object.keys(before)]);
   return [...names].filter((name) => !unchanged(Reflect.get(before, name), Reflect.get(after, name)));
 }
-
-/** True if a change left a record as it was: the same fields in the same order. */
-export function unchangedRecord(before: object, after: object): boolean {
-  const [had, has] = [Object.entries(before), Object.entries(after)];
-  return (
-    had.length === has.length &&
-    had.every(([name, value], index) => has[index]?.[0] === name && unchanged(value, has[index]?.[1]))
-  );
-}

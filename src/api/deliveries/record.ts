@@ -5,7 +5,6 @@ import { attemptOutcomes, cancelers, deliveryStates, limitReached } from '../../
 import { component, described, oneOf, recordNumber, time, uuid, wholeNumber } from '../../domain/fields.ts';
 import { actionNames, heldBy } from '../../domain/operator-action.ts';
 import { origins } from '../../domain/origin.ts';
-import { isoTimestamp } from '../../domain/timestamp.ts';
 import { eventType } from '../../domain/webhook-types.ts';
 
 export const tag = 'Deliveries';
@@ -173,11 +172,11 @@ export function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
     state: row.state,
     attemptsMade: row.attemptsMade,
     createdAt: row.createdAt.toISOString(),
-    lastAttemptAt: isoTimestamp(row.lastAttemptAt),
+    lastAttemptAt: row.lastAttemptAt?.toISOString() ?? null,
     lastStatus: row.lastStatus,
     lastError: row.lastError,
-    nextAttemptAt: isoTimestamp(row.nextAttemptAt),
-    finishedAt: isoTimestamp(row.finishedAt),
+    nextAttemptAt: row.nextAttemptAt?.toISOString() ?? null,
+    finishedAt: row.finishedAt?.toISOString() ?? null,
     canceledBy: row.canceledBy,
     supersededBy: row.supersededBy,
     waitsFor: waitsForOf(row),
@@ -191,7 +190,7 @@ export function fullRecordOf({ delivery, attempts }: Found): v.InferOutput<typeo
   const shown = attempts.map((row) => ({
     ...row,
     startedAt: row.startedAt.toISOString(),
-    nextAttemptAt: isoTimestamp(row.nextAttemptAt),
+    nextAttemptAt: row.nextAttemptAt?.toISOString() ?? null,
   }));
   const operatorActions = (delivery.operatorActions ?? []).map(({ action, by, reason, at }) => ({
     action,

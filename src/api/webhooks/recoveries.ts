@@ -21,7 +21,7 @@ import {
   recoveryActions,
   recoveryOfWebhook,
 } from '../../domain/recovery.ts';
-import { dateOf, isoTimestamp } from '../../domain/timestamp.ts';
+import { dateOf } from '../../domain/timestamp.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { type Action, describeOperation } from '../describe.ts';
@@ -161,8 +161,8 @@ export function recoveryRoutes(app: Hono<ApiEnv>, deps: ApiDeps): void {
         until: ends.toISOString(),
         include,
         count: found.count,
-        first: isoTimestamp(found.firstAt),
-        last: isoTimestamp(found.lastAt),
+        first: found.firstAt?.toISOString() ?? null,
+        last: found.lastAt?.toISOString() ?? null,
         estimatedDurationMs: estimatedDurationMs(found.count, await measuredPace(connection, id)),
       });
     },

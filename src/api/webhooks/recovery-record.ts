@@ -10,7 +10,7 @@ import {
   recoveryStates,
 } from '../../domain/recovery.ts';
 import { recoveryProgress } from '../../domain/recovery-progress.ts';
-import { isoTimestamp, timestamp } from '../../domain/timestamp.ts';
+import { timestamp } from '../../domain/timestamp.ts';
 
 export const recoverInput = v.pipe(
   v.strictObject({
@@ -98,11 +98,11 @@ export function recoveryOf(row: RecoveryRow, measured: MeasuredPace): v.InferOut
     until: row.until.toISOString(),
     include: [...row.include],
     count: row.found,
-    first: isoTimestamp(row.firstAt),
-    last: isoTimestamp(row.lastAt),
+    first: row.firstAt?.toISOString() ?? null,
+    last: row.lastAt?.toISOString() ?? null,
     ...progress,
     createdAt: row.createdAt.toISOString(),
     estimatedEndAt: progress.state === 'running' ? (estimatedEndAt ?? supposed).toISOString() : null,
-    finishedAt: isoTimestamp(row.finishedAt),
+    finishedAt: row.finishedAt?.toISOString() ?? null,
   };
 }

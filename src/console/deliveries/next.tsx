@@ -3,7 +3,6 @@ import { type ActionName, MAX_REASON_CHARS } from '../../domain/operator-action.
 import { queryText } from '../api-client.ts';
 import { Input } from '../form-fields.tsx';
 import { Form, NoDefaultButton } from '../layout.tsx';
-import { LivePart } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { useViewer } from '../viewer.ts';
 import { ACTION_TEXTS, isUnderWay } from './actions.ts';
@@ -109,13 +108,13 @@ export function Next(props: NextProps) {
   return (
     <Form action={`/deliveries/${delivery.id}/act`} class="card next" aria-label="Where it stands">
       <NoDefaultButton />
-      <LivePart id="next">
+      <div id="next">
         <p>
           <strong class="wrap">{standingOf(props, viewer)}</strong>
           {isOpen || props.webhook.active ? null : <span class="quiet"> Its webhook is inactive.</span>}
         </p>
         <div class="actions">{isOpen ? <WhileOpen {...props} /> : <AfterEnd {...props} />}</div>
-      </LivePart>
+      </div>
       {/* Outside the part that refreshes itself, which would empty it. */}
       {isOpen && viewer.session.role === 'warehouse' ? <Reason /> : null}
     </Form>

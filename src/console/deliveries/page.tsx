@@ -9,7 +9,7 @@ import { State } from '../badges.tsx';
 import { ConfirmPage } from '../confirm.tsx';
 import { Page } from '../layout.tsx';
 import { WebhookLink, type WebhookNames } from '../names.tsx';
-import { Card, Code, Facts, Live, LivePart, More, pretty, recordPath, TypeName } from '../parts.tsx';
+import { Card, Code, Facts, Live, More, pretty, recordPath, TypeName } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { Time } from '../times.tsx';
@@ -117,13 +117,13 @@ export function DeliveryPage(
       <Next {...props} />
       <div class="two story">
         <Card id="story" title="What happened">
-          <LivePart id="timeline">
+          <div id="timeline">
             <Timeline delivery={delivery} />
-          </LivePart>
+          </div>
         </Card>
         <div class="stack">
           <Card id="about" title="About">
-            <LivePart id="facts">
+            <div id="facts">
               <Facts
                 facts={[
                   ['Record', <a href={recordPath(webhookType, entityId)}>{entityId}</a>],
@@ -136,7 +136,7 @@ export function DeliveryPage(
                   ['Attempts', `${attemptsMade} of ${maxAttempts(policy)}`],
                 ]}
               />
-            </LivePart>
+            </div>
           </Card>
           {workflow === null ? null : (
             <TemporalLinkList about={{ webhookId, entityId }} workflow={workflow} />

@@ -6,7 +6,6 @@ import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { Problem } from '../../domain/problem.ts';
 import { isUnderWay, recoveryActions } from '../../domain/recovery.ts';
 import { capital } from '../../domain/text.ts';
-import { isoTimestamp } from '../../domain/timestamp.ts';
 import { titlesOf } from '../all/scope.ts';
 import type { ConsoleApp, ConsoleDeps, ConsoleEnv, ShownRecovery } from '../deps.ts';
 import { Input } from '../form-fields.tsx';
@@ -25,7 +24,7 @@ function Row(props: { recovery: ShownRecovery; eshop: string; names: WebhookName
   const { recoveryId, webhookId, state, since, createdAt } = recovery;
   return (
     <RecoveryRow
-      recovery={{ ...recovery, estimatedEndAt: isoTimestamp(recovery.estimatedEndAt) }}
+      recovery={{ ...recovery, estimatedEndAt: recovery.estimatedEndAt?.toISOString() ?? null }}
       about={
         <>
           <WebhookLink id={webhookId} names={names} />

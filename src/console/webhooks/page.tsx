@@ -21,7 +21,7 @@ import { TypeChoice } from '../form-fields.tsx';
 import { ActionButton, Page } from '../layout.tsx';
 import { namesOf } from '../names.tsx';
 import { NoticeRows } from '../notices/sent.tsx';
-import { Card, Empty, Facts, Live, LivePart, TypeName } from '../parts.tsx';
+import { Card, Empty, Facts, Live, TypeName } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
@@ -164,7 +164,7 @@ export function WebhookPage(props: WebhookPageProps) {
       </Card>
       {webhook.asymmetric ? <PublicKeys id={id} keys={props.signingKeys} /> : null}
       <TemporalLinkList about={{ webhookId: id }} />
-      <LivePart id="latest">
+      <div id="latest">
         <Card id="deliveries" title="Latest deliveries" flush>
           {deliveries.length === 0 ? (
             <Empty title="No deliveries yet">
@@ -180,15 +180,15 @@ export function WebhookPage(props: WebhookPageProps) {
             </>
           )}
         </Card>
-      </LivePart>
-      <LivePart id="recovered">
+      </div>
+      <div id="recovered">
         {recoveries.length === 0 ? null : <Recoveries {...{ recoveries, webhook }} />}
         {sent.length === 0 ? null : (
           <Card id="sent" title="Notices" flush>
             <NoticeRows notices={sent} names={names} />
           </Card>
         )}
-      </LivePart>
+      </div>
     </Page>
   );
 }

@@ -1,5 +1,5 @@
 /** The compensation after the exhausted retries of a delivery. */
-import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
+import { type FinalState, isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorStop } from '../../domain/operator-action.ts';
 import type { Pool } from '../connection/pool.ts';
@@ -12,8 +12,6 @@ import { closeOpen } from './deliveries.ts';
 
 /** The changes made by this run; a repeated run makes none. */
 interface Transition {
-  /** `canceled`: it had been given up. */
-  readonly state: 'failed' | 'canceled';
   readonly eventType: EventType;
   readonly eshopId: number;
   readonly webhookId: number;
@@ -22,7 +20,8 @@ interface Transition {
 }
 
 export interface Compensation {
-  readonly state: StoredState;
+  /** `canceled`: it had been given up, or does not exist. */
+  readonly state: FinalState;
   readonly attemptsMade: number;
   readonly lastError: string | null;
   readonly deactivatedGeneration: number | null;
@@ -30,8 +29,9 @@ export interface Compensation {
 }
 
 interface LastTry
-  extends Pick<Compensation, 'state' | 'attemptsMade' | 'lastError'>,
+  extends Pick<Compensation, 'attemptsMade' | 'lastError'>,
     Pick<Transition, 'eventType' | 'eshopId' | 'webhookId'> {
+  readonly state: StoredState;
   readonly lastGeneration: number | null;
   readonly operatorStop: OperatorStop | null;
   readonly lastOutcome: string | null;
@@ -63,14 +63,8 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
     const transition = { eventType, eshopId, webhookId };
     if (delivery.operatorStop === 'giveUp') {
       await closeOpen(tx, deliveryId, 'canceled', null);
-      const canceled = { state: 'canceled', deactivated: null, ...transition } as const;
-      return {
-        state: 'canceled',
-        attemptsMade,
-        lastError,
-        deactivatedGeneration: null,
-        transition: canceled,
-      };
+      const canceled = { ...transition, deactivated: null };
+      return { state: 'canceled', attemptsMade, lastError, ...unchanged, transition: canceled };
     }
     await tx`
       update deliveries set state = 'failed', finished_at = now(), next_attempt_at = null where id = ${deliveryId}`;
@@ -92,7 +86,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       attemptsMade,
       lastError,
       deactivatedGeneration: deactivated?.generation ?? null,
-      transition: { state: 'failed', deactivated: deactivated === undefined ? null : reason, ...transition },
+      transition: { ...transition, deactivated: deactivated === undefined ? null : reason },
     };
   });
   // The next delivery in its ordering group goes on. If that fails, the relay repairs it; this is reported.

@@ -3,7 +3,6 @@ import type { Pool, Sql } from '../connection/pool.ts';
 import { seconds } from '../predicates.ts';
 import { transaction } from '../transaction.ts';
 import type { Notice } from './notice.ts';
-import { deferMail } from './outcome.ts';
 import { isPending } from './pending.ts';
 
 /**
@@ -40,7 +39,7 @@ export async function claimMail(
     if (included !== undefined) return { waitMs: included.ms };
     const waitMs = await takeFromBudget(tx, eshopId);
     if (waitMs !== null) {
-      await deferMail(tx, id);
+      await tx`update notices set deferred = true where id = ${id}`;
       return { waitMs };
     }
     // If an execution dies, the next one takes the same notices again.

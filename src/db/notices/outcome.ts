@@ -3,10 +3,6 @@ import type postgres from 'postgres';
 import { counted, type Sql } from '../connection/pool.ts';
 import { isPending } from './pending.ts';
 
-export async function deferMail(sql: Sql, noticeId: string): Promise<void> {
-  await sql`update notices set deferred = true where id = ${noticeId}`;
-}
-
 /**
  * Records why a mail failed without a rejection: it is tried again, and the next rejection counts as the first.
  * @param message without addresses

@@ -7,7 +7,7 @@ import type { Origin } from '../../domain/origin.ts';
 import { conflict, type Problem, recordNotFound } from '../../domain/problem.ts';
 import { assertRecordSize } from '../../domain/record-size.ts';
 import { capital } from '../../domain/text.ts';
-import { unchangedRecord } from '../../domain/unchanged.ts';
+import { unchanged } from '../../domain/unchanged.ts';
 import { type EventText, recordWrittenDeliveries } from '../outbox/events.ts';
 import { type Database, type Transaction, transaction } from '../transaction.ts';
 import type { EntityMapping } from './entity-mapping.ts';
@@ -99,7 +99,7 @@ export async function stageChange<Rec extends object>(
   const { record: before, version } = locked;
   const now = monotonicTime(work.now, version.at);
   const changed = change(before, now);
-  if (unchangedRecord(before, changed)) {
+  if (unchanged(before, changed)) {
     work.unchanged({ kind: entry.kind, entityId: id, at: now });
     return before;
   }
