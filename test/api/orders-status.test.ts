@@ -22,7 +22,7 @@ const timer = (id: string) => releaseChanges(api.sql, api.eshop.eshopId, id);
 const far = '2100-01-01T00:00:00.000Z';
 
 describe('statuses', () => {
-  // The table of all ways: test/unit/order-status.test.ts.
+  // The table of all ways: test/unit/status-moves.test.ts.
   test('an order on its whole way records a history, times and one event per step', async () => {
     await api.shop('POST', '/v21/orders', minimalOrder('way'));
     const steps = ['received', 'processing', 'packed', 'waitingForCarrier', 'onTheWay', 'delivered'];
