@@ -4,7 +4,6 @@ import { compensationTurns } from '../src/attempt/compensate.ts';
 import { makeAttempt } from '../src/attempt/make-attempt.ts';
 import { createPrepare } from '../src/attempt/prepare.ts';
 import { createStatements } from '../src/attempt/statements.ts';
-import { unwatched } from '../src/attempt/watch.ts';
 import { createLimits } from '../src/concurrency/limits.ts';
 import { schedulerDefaults as options } from '../src/concurrency/settings.ts';
 import { createStarts } from '../src/concurrency/starts.ts';
@@ -15,6 +14,7 @@ import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
 import { startRelay } from '../src/relay/relay.ts';
 import { createKeys } from '../src/secrets/keys.ts';
 import { untraced } from '../src/traces/traces.ts';
+import { unwatched } from '../test/support/unwatched.ts';
 
 const { DATABASE_URL = '', SECRET_KEY = '', DELIVERY_ALLOW_CIDRS = '' } = process.env;
 const POOL_SIZE = 20;

@@ -6,6 +6,7 @@
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
 import {
+  ApplicationFailure,
   CancellationScope,
   currentUpdateInfo,
   defineSignal,
@@ -24,7 +25,6 @@ import {
 } from '../src/domain/operator-action.ts';
 import type { ActionRequest, DeliverEventInput, DeliveryActivities } from './delivery-types.ts';
 import type { OperatorView } from './operator-view.ts';
-import { reject } from './reject.ts';
 
 const TAKES = `Takes {"reason": "…", "by": "who asks"}; both may be left out, and the e-shop sees both.`;
 const DESCRIPTIONS: Readonly<Record<ActionName, string>> = {
@@ -115,4 +115,14 @@ function completed(request: ActionRequest | null | undefined): ActionInput {
   const by = request?.by?.trim() ?? '';
   const user = request?.user === true ? { user: true as const } : {};
   return { reason: request?.reason?.trim() ?? '', by: by === '' ? UNNAMED_OPERATOR : by, ...user };
+}
+
+/**
+ * Rejects a request, with a message for the caller and no stack trace, because no code failed.
+ * @throws ApplicationFailure `Rejected`
+ */
+function reject(why: string): never {
+  const rejection = ApplicationFailure.nonRetryable(why, 'Rejected');
+  rejection.stack = '';
+  throw rejection;
 }

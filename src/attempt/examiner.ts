@@ -10,7 +10,7 @@ import type { Examine } from '../domain/examination.ts';
 import { payloadOf } from '../domain/payload.ts';
 import { Problem } from '../domain/problem.ts';
 import { newSigningKeyPair, privateKeyOf } from '../secrets/signing-keys.ts';
-import { signersOf, staticHeadersOf } from './prepare.ts';
+import { addressedTo } from './prepare.ts';
 import type { TestSenderDeps } from './test-sender.ts';
 
 interface ExaminerDeps extends TestSenderDeps {
@@ -24,22 +24,12 @@ const SLACK_MS = 250;
 
 export function createExaminer({ sender, keys, timeoutMs }: ExaminerDeps): Examine {
   return async (webhook, signal) => {
-    const { eshopId, webhookId, url, method, webhookType: eventType, now } = webhook;
+    const { eshopId, url, method, webhookType: eventType, now } = webhook;
     const snapshot = sampleOf(eventType);
     const { idField } = entryOf(eventType);
-    const staticHeaders = staticHeadersOf(keys, webhook);
+    const { secrets, signingKeys = [], ...addressed } = addressedTo(keys, webhook);
     const written = { origin: 'service', changed: sampleChangesOf(eventType) } as const;
-    const fixed = {
-      eshopId,
-      webhookId,
-      url,
-      method,
-      eventType,
-      ...written,
-      staticHeaders,
-      test: true,
-    } as const;
-    const { secrets, signingKeys = [] } = signersOf(keys, webhook);
+    const fixed = { ...addressed, eventType, ...written, test: true } as const;
     const keysOf = {
       own: signingKeys,
       stranger: signingKeys.map(() => privateKeyOf(newSigningKeyPair().privateKey)),

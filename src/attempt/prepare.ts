@@ -11,22 +11,8 @@ import { openHeaders } from '../secrets/static-headers.ts';
 /** Opens a webhook's secrets. */
 export type SecretKeys = Pick<Keys, 'decryptSecret'>;
 
-/** Makes the request of an attempt. @throws Error if it cannot be made */
+/** Makes the request of an attempt. @throws Error if it cannot be made: a secret does not open, a broken snapshot */
 export type Prepare = (delivery: DeliveryForAttempt, number: number) => Omit<AttemptRequest, 'at'>;
-
-/** @throws Error if it cannot be made: a secret that cannot be decrypted, a broken snapshot */
-export function prepare(
-  keys: SecretKeys,
-  delivery: DeliveryForAttempt,
-  number: number,
-  bodyOf: (delivery: DeliveryForAttempt) => Uint8Array = payload,
-): Omit<AttemptRequest, 'at'> {
-  const { id: deliveryId, eventId, eventType, entityId, sequence, happenedAt, origin, changed } = delivery;
-  const addressed = addressedTo(keys, delivery);
-  const event = { eventId, eventType, entityId, sequence, happenedAt, origin, changed };
-  const body = delivery.method === 'GET' ? null : bodyOf(delivery);
-  return { ...addressed, deliveryId, ...event, number, body, ...(delivery.test ? { test: true } : {}) };
-}
 
 /**
  * How long opened secrets and rendered bodies are kept, in milliseconds. Too low: they are opened and rendered again.
@@ -69,18 +55,19 @@ export function createPrepare(keys: SecretKeys): Prepare {
     const { snapshot } = delivery;
     const cached = bodies.get(key);
     // The erasure of a customer changes the snapshots of events.
-    const body = cached?.snapshot === snapshot ? cached.body : payload(delivery);
+    const body =
+      cached?.snapshot === snapshot ? cached.body : Buffer.from(render(snapshot, payloadOptions(delivery)));
     setNewest(bodies, key, { snapshot, body }, KEPT_BODIES);
     return body;
   };
   return (delivery, number) => {
     forgetLater();
-    return prepare(opened, delivery, number, bodyOf);
+    const { id: deliveryId, eventId, eventType, entityId, sequence, happenedAt, origin, changed } = delivery;
+    const addressed = addressedTo(opened, delivery);
+    const event = { eventId, eventType, entityId, sequence, happenedAt, origin, changed };
+    const body = delivery.method === 'GET' ? null : bodyOf(delivery);
+    return { ...addressed, deliveryId, ...event, number, body, ...(delivery.test ? { test: true } : {}) };
   };
-}
-
-function payload(delivery: DeliveryForAttempt): Uint8Array {
-  return Buffer.from(render(delivery.snapshot, payloadOptions(delivery)));
 }
 
 /** The parts that all requests to a webhook share. @throws Error if its secrets or headers cannot be opened */
@@ -88,17 +75,9 @@ export function addressedTo(
   keys: SecretKeys,
   webhook: SealedFor & SealedKeysFor & Pick<DeliveryForAttempt, 'url' | 'method' | 'headers'>,
 ) {
-  const { eshopId, webhookId, url, method } = webhook;
-  const signers = signersOf(keys, webhook);
-  return { eshopId, webhookId, url, method, ...signers, staticHeaders: staticHeadersOf(keys, webhook) };
-}
-
-/** The headers added to each request to a webhook. @throws Error if they cannot be opened */
-export function staticHeadersOf(
-  keys: SecretKeys,
-  webhook: Pick<DeliveryForAttempt, 'eshopId' | 'webhookId' | 'headers'>,
-): Readonly<Record<string, string>> {
-  return webhook.headers === null ? {} : openHeaders(keys, webhook.headers, webhook);
+  const { eshopId, webhookId, url, method, headers } = webhook;
+  const staticHeaders = headers === null ? {} : openHeaders(keys, headers, webhook);
+  return { eshopId, webhookId, url, method, ...signersOf(keys, webhook), staticHeaders };
 }
 
 /** The sealed secrets of a webhook, with its owner, and the time at which they were read. */

@@ -7,19 +7,18 @@ import { payloadOf } from '../domain/payload.ts';
 import { masked } from '../domain/static-headers.ts';
 import type { SignAgain } from '../domain/test-delivery.ts';
 import { version } from '../lib/version.ts';
-import { type SecretKeys, signersOf, staticHeadersOf } from './prepare.ts';
+import { addressedTo, type SecretKeys } from './prepare.ts';
 
 export function createSignAgain(keys: SecretKeys): SignAgain {
   return ({ deliveryId, number, webhook, event }) => {
     const { method, url, body } = payloadOf(event);
-    const { eshopId, webhookId } = webhook;
+    const addressed = addressedTo(keys, webhook);
     const request = {
+      ...addressed,
+      // Its URL is the one at that time.
       ...event,
-      eshopId,
-      webhookId,
       method,
-      ...signersOf(keys, webhook),
-      staticHeaders: masked(Object.keys(staticHeadersOf(keys, webhook))),
+      staticHeaders: masked(Object.keys(addressed.staticHeaders)),
       deliveryId,
       number,
       body,

@@ -60,12 +60,3 @@ export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWat
     alarmed: (alarm) => reportToBoth((watch) => watch.alarmed(alarm)),
   };
 }
-
-/** A listener that ignores every report. */
-export const unwatched: DeliveryWatch = {
-  attempted() {},
-  interrupted() {},
-  ended() {},
-  deactivated() {},
-  alarmed() {},
-};

@@ -1,7 +1,6 @@
 /** `waybill reconcile`: one check of everything that should have a running workflow. */
 import type { Command } from 'commander';
 import pino from 'pino';
-import { unwatched } from '../attempt/watch.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { readOpen } from '../db/overview.ts';
@@ -50,7 +49,7 @@ async function reconcile(
         },
         log,
         graceMs: LATE_AFTER_MS,
-        watch: unwatched,
+        watch: { ended() {} },
         dryRun,
         onRepair,
         signal,

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { receiver as kit, memoryOrder, memoryStore, type PublicKeys } from '../../receiver/src/index.ts';
 import { nodeListener } from '../../receiver/src/node.ts';
-import { prepare } from '../../src/attempt/prepare.ts';
+import { createPrepare } from '../../src/attempt/prepare.ts';
 import { loadForAttempt } from '../../src/db/deliveries/attempts.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { createWebhook } from '../support/api/webhooks.ts';
@@ -126,7 +126,7 @@ test('an attempt reads signing keys only for an asymmetric webhook', async () =>
   const signersFor = async (webhookId: number) => {
     const delivery = await loadForAttempt(api.sql, rows.find((row) => row.webhookId === webhookId)?.id ?? '');
     if (delivery === undefined) throw new Error('There is no delivery.');
-    return prepare(api.keys, delivery, 1).signingKeys?.length ?? 0;
+    return createPrepare(api.keys)(delivery, 1).signingKeys?.length ?? 0;
   };
   expect(await signersFor(plain.id)).toBe(0);
   expect(await signersFor(id)).toBe(2);

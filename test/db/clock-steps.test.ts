@@ -2,7 +2,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { createDeliverySteps } from '../../activities/delivery-steps.ts';
-import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/accounts/eshops.ts';
 import { loadForAttempt } from '../../src/db/deliveries/attempts.ts';
 import {
@@ -22,6 +21,7 @@ import { beginAttempt, fireDelivery, makeAttempt } from '../support/database/del
 import { insertWebhook } from '../support/database/events.ts';
 import { databaseOfFile } from '../support/lifetimes.ts';
 import { until } from '../support/until.ts';
+import { unwatched } from '../support/unwatched.ts';
 
 const { sql } = await databaseOfFile();
 const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });

@@ -2,7 +2,6 @@
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { unwatched } from '../../src/attempt/watch.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import {
   claimLateDeliveries,
@@ -30,6 +29,7 @@ import { insertPreOrder, loseWorkflow, runsOf } from '../support/temporal/lost-w
 import { PAUSED_BY, pauseWorkflow } from '../support/temporal/pause.ts';
 import { fireMany } from '../support/temporal/relay.ts';
 import { PATIENCE_MS } from '../support/until.ts';
+import { unwatched } from '../support/unwatched.ts';
 
 /** Without a worker: started workflows make no progress. */
 async function start(name: string): Promise<DeliveryStack> {

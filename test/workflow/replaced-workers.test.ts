@@ -3,7 +3,6 @@ import pino from 'pino';
 import { expect, inject, test } from 'vitest';
 import { runSession } from '../../src/app/worker-session.ts';
 import { compensationTurns } from '../../src/attempt/compensate.ts';
-import { unwatched } from '../../src/attempt/watch.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createStarts } from '../../src/concurrency/starts.ts';
 import { createSender } from '../../src/delivery/sender.ts';
@@ -17,6 +16,7 @@ import { limitsWith } from '../support/limits.ts';
 import { builtWorkflows } from '../support/programs/built.ts';
 import type { DeliveryStack } from '../support/temporal/delivery-stack.ts';
 import { fireMany } from '../support/temporal/relay.ts';
+import { unwatched } from '../support/unwatched.ts';
 
 const AT_ONCE = 100;
 /** More than the worker makes at once. */

@@ -7,7 +7,6 @@ import type { AttemptCommand } from '../../../src/attempt/outcome.ts';
 import { createPrepare } from '../../../src/attempt/prepare.ts';
 import { situationOf } from '../../../src/attempt/situation.ts';
 import { createStatements } from '../../../src/attempt/statements.ts';
-import { unwatched } from '../../../src/attempt/watch.ts';
 import type { Limits } from '../../../src/concurrency/limits.ts';
 import { throughSessions } from '../../../src/db/connection/through-sessions.ts';
 import { loadForAttempt } from '../../../src/db/deliveries/attempts.ts';
@@ -19,6 +18,7 @@ import { nextStep } from '../../../workflows/next-step.ts';
 import { beginAttempt, fireDelivery } from '../../support/database/deliveries.ts';
 import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 import { alone, boundless, limitsWith } from '../../support/limits.ts';
+import { unwatched } from '../../support/unwatched.ts';
 
 let deliveryId: string;
 const sent: AttemptRequest[] = [];

@@ -7,7 +7,6 @@ import { makeAttempt } from '../../../src/attempt/make-attempt.ts';
 import type { AttemptCommand, QueueTerms } from '../../../src/attempt/outcome.ts';
 import { createPrepare } from '../../../src/attempt/prepare.ts';
 import { createStatements } from '../../../src/attempt/statements.ts';
-import { unwatched } from '../../../src/attempt/watch.ts';
 import { throughSessions } from '../../../src/db/connection/through-sessions.ts';
 import { giveUpAttempt, loadForAttempt } from '../../../src/db/deliveries/attempts.ts';
 import { readActionTargets } from '../../../src/db/deliveries/operator-actions.ts';
@@ -31,6 +30,7 @@ import { later } from '../../support/later.ts';
 import { databaseOfFile, shopOfEachTest } from '../../support/lifetimes.ts';
 import { alone } from '../../support/limits.ts';
 import { until } from '../../support/until.ts';
+import { unwatched } from '../../support/unwatched.ts';
 
 let deliveryId: string;
 const database = await databaseOfFile();

@@ -1,7 +1,6 @@
 /** Changes to webhooks, page by page. */
 import pino from 'pino';
 import { beforeEach, expect, test } from 'vitest';
-import { unwatched } from '../../../src/attempt/watch.ts';
 import { schedulerDefaults } from '../../../src/concurrency/settings.ts';
 import { createEshop } from '../../../src/db/accounts/eshops.ts';
 import { deleteWebhook } from '../../../src/db/webhooks/change.ts';
@@ -12,6 +11,7 @@ import type { TestDatabase } from '../../support/database/database.ts';
 import { insertWebhook } from '../../support/database/events.ts';
 import { databaseOfTest } from '../../support/lifetimes.ts';
 import { fireMany } from '../../support/temporal/relay.ts';
+import { unwatched } from '../../support/unwatched.ts';
 
 const WEBHOOKS = 20;
 let database: TestDatabase;

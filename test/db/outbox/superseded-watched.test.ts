@@ -6,7 +6,6 @@ import pino from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { createDeliverySteps } from '../../../activities/delivery-steps.ts';
 import { cannotBePrepared } from '../../../src/attempt/make-attempt.ts';
-import { unwatched } from '../../../src/attempt/watch.ts';
 import { settleOrdering } from '../../../src/db/outbox/keep-ordering.ts';
 import { CLASS } from '../../../src/db/outbox/outbox.ts';
 import { cancelWithoutWorkflow } from '../../../src/db/outbox/without-workflow.ts';
@@ -16,6 +15,7 @@ import { fireDelivery, makeAttempt } from '../../support/database/deliveries.ts'
 import { insertShop } from '../../support/database/events.ts';
 import { databaseOfFile } from '../../support/lifetimes.ts';
 import { workflowIdOf } from '../../support/temporal/workflow-ids.ts';
+import { unwatched } from '../../support/unwatched.ts';
 
 let ended: string[];
 const { sql } = await databaseOfFile();

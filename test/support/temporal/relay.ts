@@ -1,7 +1,6 @@
 /** A relay with a Temporal that records its calls and fails when the test says so. */
 import pino, { type Logger } from 'pino';
 import { onTestFinished } from 'vitest';
-import { unwatched } from '../../../src/attempt/watch.ts';
 import type { Limits } from '../../../src/concurrency/limits.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../../../src/concurrency/settings.ts';
 import { createStarts } from '../../../src/concurrency/starts.ts';
@@ -13,6 +12,7 @@ import { startRelay } from '../../../src/relay/relay.ts';
 import type { Dispatcher } from '../../../src/temporal/dispatcher.ts';
 import { recordEvent } from '../database/record-event.ts';
 import { boundless } from '../limits.ts';
+import { unwatched } from '../unwatched.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
 
 interface RelayToOptions {

@@ -1,6 +1,6 @@
 /** The request of an attempt. */
 import { describe, expect, test, vi } from 'vitest';
-import { createPrepare, prepare } from '../../../src/attempt/prepare.ts';
+import { createPrepare } from '../../../src/attempt/prepare.ts';
 import type { DeliveryForAttempt } from '../../../src/db/deliveries/attempts.ts';
 import { sampleOrder } from '../../../src/domain/order/record.ts';
 import { at, waiting } from './delivery.ts';
@@ -10,7 +10,8 @@ const keys = {
   decryptSecret: (sealed: Buffer, owner: { eshopId: number; webhookId: number }) =>
     `${sealed} of ${owner.eshopId}/${owner.webhookId}`,
 };
-const request = (delivery: Partial<DeliveryForAttempt>) => prepare(keys, { ...waiting, ...delivery }, 2);
+const request = (delivery: Partial<DeliveryForAttempt>) =>
+  createPrepare(keys)({ ...waiting, ...delivery }, 2);
 
 test("a POST carries the snapshot in the webhook's version", () => {
   expect(request({})).toEqual({
@@ -93,12 +94,12 @@ test('a previous secret that cannot be opened does not stop signing with its suc
     return String(sealed);
   };
   const rotated = { ...waiting, previousSecret: Buffer.from('old'), previousSecretUntil: at(1) };
-  expect(prepare({ decryptSecret }, rotated, 2).secrets).toEqual(['new']);
+  expect(createPrepare({ decryptSecret })(rotated, 2).secrets).toEqual(['new']);
 });
 
 test('static headers are opened, and a test event is marked', () => {
   const sealing = { decryptSecret: () => '{"X-Key":"k"}' };
-  expect(prepare(sealing, { ...waiting, headers: Buffer.from('sealed') }, 2).staticHeaders).toEqual({
+  expect(createPrepare(sealing)({ ...waiting, headers: Buffer.from('sealed') }, 2).staticHeaders).toEqual({
     'X-Key': 'k',
   });
   expect(request({ test: true }).test).toBe(true);
