@@ -9,35 +9,34 @@ import type { FieldProblem } from './problem.ts';
 import type { GivenSettings } from './webhook.ts';
 import { typesOf } from './webhook-types.ts';
 
-/** A contract; a field left out allows everything. */
-export const contractSchema = v.strictObject({
-  /** Null: all. */
-  webhookTypes: v.optional(v.nullable(v.array(v.picklist(eventTypeNames))), null),
-  /** Null: all. */
-  payloadVersions: v.optional(v.nullable(v.array(v.picklist(payloadVersions))), null),
+/** Those entries of a stored list that this process knows; null: all. */
+const knownOf = <T extends string>(known: readonly T[]) =>
+  v.optional(
+    v.nullable(
+      v.pipe(
+        v.array(v.string()),
+        v.transform((stored) => known.filter((entry) => stored.includes(entry))),
+      ),
+    ),
+    null,
+  );
+
+/**
+ * A contract; a field left out allows everything. A process of a newer release may have set fields, types and versions
+ * that this one lacks.
+ */
+export const contractSchema = v.object({
+  webhookTypes: knownOf(eventTypeNames),
+  payloadVersions: knownOf(payloadVersions),
   withPackingLists: v.optional(v.boolean(), true),
   maxWebhooks: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 100),
   deleteWebhooks: v.optional(v.boolean(), true),
 });
 export type Contract = v.InferOutput<typeof contractSchema>;
 
-/** Those entries of a stored list that this process knows. */
-const knownOf = <T extends string>(known: readonly T[]) =>
-  v.pipe(
-    v.array(v.string()),
-    v.transform((stored) => known.filter((entry) => stored.includes(entry))),
-  );
-
-/** A stored contract. A process of a newer release may have set fields, types and versions that this one lacks. */
-const storedContract = v.object({
-  ...contractSchema.entries,
-  webhookTypes: v.optional(v.nullable(knownOf(eventTypeNames)), null),
-  payloadVersions: v.optional(v.nullable(knownOf(payloadVersions)), null),
-});
-
 /** The known part of a stored contract. @throws ValiError if the stored value is no contract */
 export function contractOf(stored: unknown): Contract {
-  return v.parse(storedContract, stored ?? {});
+  return v.parse(contractSchema, stored ?? {});
 }
 
 /** The problems of a new or replaced webhook under the contract; empty if none. */

@@ -91,20 +91,6 @@ export function typesAbout(group: GroupName): EventType[] {
   return eventTypeNames.filter((name) => groups[eventTypes[name].entity] === group);
 }
 
-/** How many types a sentence names. */
-const NAMED_TYPES = 3;
-
-/**
- * "type CREATE_ORDER", "types CREATE_ORDER and UPDATE_ORDER", "types CREATE_ORDER, UPDATE_ORDER, CREATE_RETURN and
- * 15 more".
- */
-export function typesPhrase(types: readonly EventType[]): string {
-  if (types.length === 1) return `type ${types.join()}`;
-  const cut = types.length > NAMED_TYPES + 1;
-  const named = cut ? types.slice(0, NAMED_TYPES) : types.slice(0, -1);
-  return `types ${named.join(', ')} and ${cut ? `${types.length - NAMED_TYPES} more` : types.at(-1)}`;
-}
-
 /** "CREATE_ORDER", or "CREATE_ORDER and 2 more". */
 export function shortTypes(types: readonly string[]): string {
   const [first = '', ...others] = types;

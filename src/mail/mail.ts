@@ -31,15 +31,12 @@ export function mailMessage(from: string, { to, subject, text, html, messageId }
  * cause, because causes end up in workflow histories.
  */
 export class MailError extends Error {
-  /** The reply code of the mail server (550 …); null if there was none. */
-  readonly responseCode: number | null;
   /** Refused for good (5xx to its recipient or text): sending it again would get the same reply. */
   readonly refused: boolean;
 
-  constructor(message: string, responseCode: number | null, refused = false) {
+  constructor(message: string, refused = false) {
     super(message);
     this.name = 'MailError';
-    this.responseCode = responseCode;
     this.refused = refused;
   }
 }
@@ -68,13 +65,11 @@ export function mailErrorFrom(error: unknown): MailError {
   const code = codeOf(error);
   const step = `${code} ${String(propertyOf(error, 'command'))}`;
   const response = propertyOf(error, 'responseCode');
-  const responseCode = typeof response === 'number' ? response : null;
-  const detail = responseCode === null ? code : `${code}, ${responseCode}`;
+  const detail = typeof response === 'number' ? `${code}, ${response}` : code;
   // 503 (bad sequence of commands) is not permanent: it is about the conversation, not the mail.
   const refused = ABOUT_THE_MAIL.has(step) && propertyOf(error, 'permanent') === true;
   return new MailError(
     `the mail server ${STEPS[step] ?? STEPS[code] ?? 'did not accept the mail'} (${detail})`,
-    responseCode,
     refused,
   );
 }

@@ -32,7 +32,7 @@ function createFileMailer(from: string, directory: string): Mailer {
       try {
         await writeEml(directory, mail.messageId, content);
       } catch (error) {
-        throw new MailError(`the mail could not be written to the mail folder (${codeOf(error)})`, null);
+        throw new MailError(`the mail could not be written to the mail folder (${codeOf(error)})`);
       }
     },
   };

@@ -54,7 +54,7 @@ export function createSmtpMailer(
       const taken = await transport.sendMail({ ...mailMessage(from, mail), signal: conversation.signal });
       if (taken.accepted.length === 0 || taken.rejected.length > 0) throw new Error('Recipient refused.');
     } catch (error) {
-      throw signal?.aborted === true ? new MailError('the mail was interrupted', null) : mailErrorFrom(error);
+      throw signal?.aborted === true ? new MailError('the mail was interrupted') : mailErrorFrom(error);
     } finally {
       textLeft();
       clearTimeout(timer);

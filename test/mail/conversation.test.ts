@@ -65,7 +65,7 @@ test('a server that falls silent before the text is given up, and gets no mail',
   await server.left();
 
   expect(error).toBeInstanceOf(MailError);
-  expect(error).toMatchObject({ message: TIMED_OUT, responseCode: null, refused: false });
+  expect(error).toMatchObject({ message: TIMED_OUT, refused: false });
   expect(server.mails).toHaveLength(0);
 });
 
@@ -148,7 +148,7 @@ test('a refused password is no refusal of the mail', async () => {
     .send(mail)
     .catch((reason: unknown) => reason);
 
-  expect(error).toMatchObject({ responseCode: 535, refused: false });
+  expect(error).toMatchObject({ message: expect.stringContaining('535'), refused: false });
 });
 
 test('an interruption before the text sends nothing; after it, the response is awaited', async () => {

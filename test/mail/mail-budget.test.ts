@@ -199,7 +199,7 @@ test('a mail that the server did not accept costs no budget', async () => {
   const webhookId = await deactivated();
   server.behavior.refuseRecipient = 451;
   for (let tries = 0; tries < 22; tries += 1) {
-    await expect(mailOf(webhookId)).rejects.toMatchObject({ responseCode: 451 });
+    await expect(mailOf(webhookId)).rejects.toThrow(', 451)');
   }
   delete server.behavior.refuseRecipient;
   expect(await mailOf(webhookId)).toBeNull();

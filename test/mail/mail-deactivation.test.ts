@@ -69,7 +69,7 @@ test('a mail that was refused for less than a day is tried again, in case the se
   await deactivated(72);
   server.behavior.refuseRecipient = 550;
 
-  await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+  await expect(mailIt()).rejects.toThrow(', 550)');
 
   expect(await recorded()).toMatchObject({ outcome: null });
   expect(alarms()).toEqual([]);
@@ -131,13 +131,13 @@ test('a mail after a new activation says so, and asks for nothing', async () => 
 test('another failure in between restarts the day of refusals', async () => {
   await deactivated(72);
   server.behavior.refuseRecipient = 550;
-  await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+  await expect(mailIt()).rejects.toThrow(', 550)');
   await sql`update notices set refused_at = refused_at - interval '25 hours'`;
   server.behavior.refuseRecipient = 451;
-  await expect(mailIt()).rejects.toMatchObject({ responseCode: 451 });
+  await expect(mailIt()).rejects.toThrow(', 451)');
 
   server.behavior.refuseRecipient = 550;
-  await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+  await expect(mailIt()).rejects.toThrow(', 550)');
 
   expect(await recorded()).toMatchObject({ outcome: null });
 });
@@ -155,7 +155,7 @@ describe('an address corrected by waybill eshop update', () => {
     // Its workflow has ended, as after giving up.
     await sql`update deliveries set dispatched_at = now() where id = ${deliveryId}`;
     server.behavior.refuseRecipient = 550;
-    await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+    await expect(mailIt()).rejects.toThrow(', 550)');
     await sql`update notices set refused_at = refused_at - interval '25 hours'`;
     await mailIt();
     expect(await recorded()).toMatchObject({ outcome: 'givenUp' });
@@ -173,10 +173,10 @@ describe('an address corrected by waybill eshop update', () => {
   test('the new address has a day of its own', async () => {
     await deactivated(72);
     server.behavior.refuseRecipient = 550;
-    await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+    await expect(mailIt()).rejects.toThrow(', 550)');
     await sql`update notices set refused_at = refused_at - interval '25 hours'`;
     expect(await corrected()).not.toContain('given up');
-    await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
+    await expect(mailIt()).rejects.toThrow(', 550)');
     expect(await recorded()).toMatchObject({ outcome: null });
   });
 

@@ -145,7 +145,7 @@ test('a mail about a lost notice secret asks for a new one, unless the URL was r
 async function changedMeanwhile(change: () => Promise<unknown>): Promise<void> {
   const id = await failing();
   server.behavior.refuseRecipient = 451;
-  await expect(mailIt(id)).rejects.toMatchObject({ responseCode: 451 });
+  await expect(mailIt(id)).rejects.toThrow(', 451)');
   await change();
   delete server.behavior.refuseRecipient;
   expect(await mailIt(id)).toEqual({ outcome: 'dropped' });
@@ -174,7 +174,7 @@ test('a warning is dropped if the webhook was deactivated before the mail server
 test('a warning that is refused for a day is given up, with an alarm that names no address', async () => {
   const id = await failing();
   server.behavior.refuseRecipient = 550;
-  await expect(mailIt(id)).rejects.toMatchObject({ responseCode: 550 });
+  await expect(mailIt(id)).rejects.toThrow(', 550)');
   await sql`update notices set refused_at = refused_at - interval '25 hours'`;
   expect(await mailIt(id)).toEqual({ outcome: 'refused' });
   expect(await recorded(id)).toMatchObject({ outcome: 'givenUp' });

@@ -108,7 +108,7 @@ test('attempts count by status class, and so do a deactivation and its mail', as
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   const answers = [404, 302, 500];
   receiver.respond(() => ({ status: answers.shift() ?? 204 }));
-  mailErrors.push(new MailError('try later', 451));
+  mailErrors.push(new MailError('try later'));
   const series = [
     attempts('4xx'),
     attempts('3xx'),
@@ -132,7 +132,7 @@ test('attempts count by status class, and so do a deactivation and its mail', as
 test('a 410 and a rejected mail are counted', async () => {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   receiver.respond({ status: 410 });
-  mailErrors.push(new MailError('no such user', 550, true));
+  mailErrors.push(new MailError('no such user', true));
   const series = [
     ['waybill_deactivations_total', { reason: 'gone' }],
     ['waybill_mails_total', { outcome: 'refused' }],

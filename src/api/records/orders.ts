@@ -68,7 +68,6 @@ export function orderResource(marketplaces: readonly string[]): Resource<OrderRe
   const entries = documentedEntries(marketplaces);
   return {
     mapping: orders,
-    tag: 'Orders',
     listed: ', without packing lists.',
     filter: { status: v.optional(oneOf(orderStatuses)), ...timeFilter },
     packingLists:

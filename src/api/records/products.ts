@@ -9,7 +9,6 @@ import type { Resource } from './resource.ts';
 
 export const productResource: Resource<ProductRecord> = {
   mapping: products,
-  tag: 'Products',
   listed: '. A change of `stock` is not an update of the product.',
   filter: { active: v.optional(booleanText), ...timeFilter },
   creates: 'Create',

@@ -19,8 +19,6 @@ import { booleanText, params, query } from '../validate.ts';
 
 export interface ListedResource {
   readonly mapping: TableMapping<object>;
-  /** Its group in the documentation, such as "Receivings". */
-  readonly tag: string;
   /** The rest of the description of the list, in Markdown. */
   readonly listed: string;
   /** The query parameters that filter the list (see `ListFilter`). */
@@ -65,9 +63,10 @@ export function recordReads(
   version: PayloadVersion,
   resource: ListedResource,
 ): void {
-  const { mapping, tag, listed, filter, packingLists } = resource;
+  const { mapping, listed, filter, packingLists } = resource;
   const { entry } = mapping;
   const { kind, noun, path } = entry;
+  const tag = `${capital(noun)}s`;
   const data = resource.recordSchema(version);
   const [foundAll, found] = [`${tag} found.`, `${capital(noun)} found.`];
 

@@ -23,7 +23,6 @@ import type { Resource } from './resource.ts';
 
 export const receivingResource: Resource<ReceivingRecord> = {
   mapping: receivings,
-  tag: 'Receivings',
   listed: '.',
   filter: { status: v.optional(oneOf(receivingStatuses)), ...timeFilter },
   creates: 'Announce',

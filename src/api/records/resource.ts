@@ -48,10 +48,11 @@ export function resourceRoutes<Rec extends object>(
   resource: Resource<Rec>,
   loops: ChangeLoops,
 ): void {
-  const { mapping, tag, inputSchema, late = '', onCreation = '' } = resource;
+  const { mapping, inputSchema, late = '', onCreation = '' } = resource;
   const rules = resource.rules === undefined ? '' : `\n${resource.rules}`;
   const { entry } = mapping;
   const { kind, noun, path, idField, responseOnly } = entry;
+  const tag = `${capital(noun)}s`;
   const itemPath = `${path}/:id`;
   const named = article(noun);
   const data = resource.recordSchema('v21');

@@ -23,7 +23,6 @@ import type { Resource } from './resource.ts';
 
 export const returnResource: Resource<ReturnRecord> = {
   mapping: returns,
-  tag: 'Returns',
   listed: '.',
   filter: { status: v.optional(oneOf(returnStatuses)), ...timeFilter },
   creates: 'Announce',

@@ -22,7 +22,6 @@ import { type ListedResource, recordReads } from './reads.ts';
 
 export const stockMovementResource: ListedResource = {
   mapping: stockMovements,
-  tag: 'Stock movements',
   listed: '. `since` is the earliest `createdAt`, inclusive.',
   filter: {
     sku: v.optional(identifier()),

@@ -6,7 +6,6 @@ import { returnStatuses } from '../../domain/return/status.ts';
 
 export interface Kind {
   readonly entry: CatalogueEntry;
-  readonly title: string;
   /** Its most important fields, for lists. */
   readonly summaryFields: readonly string[];
   /** The field that filters its list, as in the API, and its values if there are few. */
@@ -18,26 +17,22 @@ const status = (values: readonly string[]) => ({ field: 'status', label: 'Status
 export const kinds: readonly Kind[] = [
   {
     entry: catalogue.order,
-    title: 'Orders',
     summaryFields: ['recipientName', 'shipper', 'shipperService', 'orderType'],
     by: status(orderStatuses),
   },
-  { entry: catalogue.product, title: 'Products', summaryFields: ['name', 'ean'] },
+  { entry: catalogue.product, summaryFields: ['name', 'ean'] },
   {
     entry: catalogue.receiving,
-    title: 'Receivings',
     summaryFields: ['supplier', 'deliveryNoteNumber', 'unitsAmount'],
     by: status(receivingStatuses),
   },
   {
     entry: catalogue.return,
-    title: 'Returns',
     summaryFields: ['eshopOrderId', 'shipper', 'trackingNumber'],
     by: status(returnStatuses),
   },
   {
     entry: catalogue.stockMovement,
-    title: 'Stock movements',
     summaryFields: ['type', 'sku', 'count', 'reference'],
     by: { field: 'sku', label: 'SKU' },
   },

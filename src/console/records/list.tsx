@@ -1,6 +1,7 @@
 /** The records of a kind: newest first, or filtered. */
 import type { Pagination } from '../../api/pagination.ts';
 import { idOf } from '../../domain/catalogue.ts';
+import { capital } from '../../domain/text.ts';
 import { piece, type Query } from '../api-client.ts';
 import { ChoiceFilter, Filters } from '../filters.tsx';
 import { Input } from '../form-fields.tsx';
@@ -59,7 +60,8 @@ export function ListPage(props: {
   next?: string | undefined;
 }) {
   const { kind, items, asked, paging, next } = props;
-  const { entry, title } = kind;
+  const { entry } = kind;
+  const title = `${capital(entry.noun)}s`;
   return (
     <Page title={title} here={entry.path}>
       <h1>{title}</h1>
