@@ -54,28 +54,15 @@ export function mailOf(content: MailContent, publicUrl: string | null): Mail {
   return { to, subject, messageId, text: textOf(content, publicUrl), html: htmlOf(content, publicUrl) };
 }
 
-/** Characters per line of a paragraph. */
-const WIDTH = 100;
-
 function textOf({ blocks }: MailContent, publicUrl: string | null): string {
   const documentation = publicUrl === null ? [] : [`Documentation: ${publicUrl}/docs`];
   const texts = [...blocks, ...documentation, FOOTER].map((block) => {
-    if (typeof block === 'string') return wrapped(block);
+    if (typeof block === 'string') return block;
     if ('facts' in block) return factsInText(block.facts);
     if ('link' in block) return `  ${publicUrl ?? ''}${block.link}`;
     return `  ${requestLine(block, publicUrl)}`;
   });
   return `${texts.join('\n\n')}\n`;
-}
-
-function wrapped(paragraph: string): string {
-  const lines: string[] = [];
-  for (const word of paragraph.split(' ')) {
-    const line = lines.at(-1);
-    if (line === undefined || line.length + word.length >= WIDTH) lines.push(word);
-    else lines[lines.length - 1] = `${line} ${word}`;
-  }
-  return lines.join('\n');
 }
 
 function factsInText(facts: readonly (readonly [string, string])[]): string {
