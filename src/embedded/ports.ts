@@ -1,25 +1,16 @@
 /** TCP ports on this machine: free ones, and those that a process listens on. */
-import { once } from 'node:events';
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { tryPort } from '../lib/listen.ts';
 import { UserError } from '../lib/user-error.ts';
 import { runProgram } from './run-program.ts';
-
-async function listenOnce(port: number, host: string): Promise<number> {
-  const server = createServer().listen(port, host);
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return address !== null && typeof address === 'object' ? address.port : port;
-}
 
 /** The preferred port if it is free, else any free one. @throws UserError if the system finds none either */
 export async function freePort(preferred = 0, host = '127.0.0.1'): Promise<number> {
   if (preferred !== 0) {
-    const port = await listenOnce(preferred, host).catch(() => undefined);
+    const port = await tryPort(preferred, host).catch(() => undefined);
     if (port !== undefined) return port;
   }
-  return await listenOnce(0, host).catch((error: Error) => {
+  return await tryPort(0, host).catch((error: Error) => {
     throw new UserError(`No TCP port can be opened on ${host}: ${error.message}.`);
   });
 }

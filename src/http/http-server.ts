@@ -3,13 +3,12 @@
  *
  * Module http, which imports api, lib, theme. Begin: this file.
  */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { baseHeaders, errorBody, reasonPhrase } from '../api/errors.ts';
 import { IMPORT_PATH } from '../api/import/path.ts';
+import { tryPort } from '../lib/listen.ts';
 import { reasonOf, UserError } from '../lib/user-error.ts';
 import { withoutPrefix } from '../theme/public-url.ts';
 import { watchIdle } from './idle-connections.ts';
@@ -121,7 +120,7 @@ function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unread
  * @throws UserError if it is not an address of this machine
  */
 export async function requireHost(host: string): Promise<void> {
-  await probe(host, 0).catch((error: unknown) => {
+  await tryPort(0, host).catch((error: unknown) => {
     throw new UserError(
       `HOST must be an address of this machine, or a name of one, not ${JSON.stringify(host)}: ${reasonOf(error)}.`,
     );
@@ -135,17 +134,10 @@ export async function requireHost(host: string): Promise<void> {
  */
 export async function requirePorts(host: string, ports: Readonly<Record<string, number>>): Promise<void> {
   for (const [variable, port] of Object.entries(ports)) {
-    await probe(host, port).catch((error: unknown) => {
+    await tryPort(port, host).catch((error: unknown) => {
       throw portProblem(error, variable, host, port);
     });
   }
-}
-
-/** Listens for a moment. */
-async function probe(host: string, port: number): Promise<void> {
-  const server = createTcpServer((socket) => socket.destroy());
-  await once(server.listen(port, host), 'listening');
-  await new Promise((resolve) => server.close(resolve));
 }
 
 /** A message for users if the error says that the port is taken; any other error is returned as it is. */

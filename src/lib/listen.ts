@@ -1,6 +1,21 @@
-/** HTTP servers that are reached from this machine, or serve one command. */
+/** HTTP servers that are reached from this machine, or serve one command; and whether one could listen. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { createServer } from 'node:net';
+
+/**
+ * Listens for a moment.
+ * @param port 0: any free one
+ * @returns the port
+ * @throws the error if it cannot listen there
+ */
+export async function tryPort(port: number, host: string): Promise<number> {
+  const server = createServer((socket) => socket.destroy()).listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return address !== null && typeof address === 'object' ? address.port : port;
+}
 
 /**
  * Listens at an address.

@@ -8,7 +8,6 @@ import type postgres from 'postgres';
 import type { FinalState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { QueuedDelivery } from './outbox.ts';
-import { giveBack } from './release.ts';
 
 /**
  * The channel that relays listen on. The payload is the names of the waiting work, {@link relayWork}, and the id of
@@ -50,7 +49,6 @@ export function createNotifier(sql: postgres.Sql) {
   let last = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> = Promise.resolve();
-  let givingBack: Promise<unknown> = Promise.resolve();
   const waiting = new Set<RelayWork>();
   let relay: LocalRelay | undefined;
   let isListening = false;
@@ -73,25 +71,14 @@ export function createNotifier(sql: postgres.Sql) {
     else timer = setTimeout(send, wait);
   }
 
-  /** Gives back deliveries whose relay has stopped since. If this fails, they wait until their lease ends. */
-  function giveAllBack(claimed: readonly QueuedDelivery[]): void {
-    const returned = giveBack(sql, claimed).then(
-      () => wake(['fresh']),
-      () => {},
-    );
-    givingBack = Promise.all([givingBack, returned]);
-  }
-
   return {
     /**
      * Call this after a COMMIT that left work for the relays. Returns at once; never throws.
-     * @param claimed the deliveries that it wrote as claimed, since this process had room
+     * @param claimed the deliveries that it wrote as claimed, since this process had room. If its relay has stopped
+     * since, they wait until their lease ends.
      */
     notify(work: Iterable<RelayWork>, claimed: readonly QueuedDelivery[] = []): void {
-      if (claimed.length > 0) {
-        if (relay === undefined) giveAllBack(claimed);
-        else relay.start(claimed);
-      }
+      if (claimed.length > 0) relay?.start(claimed);
       wake(work);
     },
     /** Whether new deliveries may be written as claimed by this process, whose relay makes the first attempts. */
@@ -129,9 +116,8 @@ export function createNotifier(sql: postgres.Sql) {
         for (const work of workNamed(payload)) relay?.wake(work);
       });
     },
-    /** Sends the pending notification, if any; waits until it is sent, and until deliveries given back are free. */
+    /** Sends the pending notification, if any, and waits until it is sent. */
     async close(): Promise<void> {
-      await givingBack;
       if (timer !== undefined) {
         clearTimeout(timer);
         send();

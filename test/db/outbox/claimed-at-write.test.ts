@@ -111,18 +111,6 @@ test('an ordered webhook’s relay gets the first delivery of a record, then the
   expect(await claimable()).toEqual([deliveries[1]?.id]);
 });
 
-test('a delivery can be claimed by any relay if its own leaves before the COMMIT', async () => {
-  detach = sql.notifier.attach(relay);
-  await transaction(sql, async (tx) => {
-    await event(tx);
-    detach();
-  });
-  const open = async () => await sql`select from deliveries where claimed_until is null`;
-  await expect.poll(open).toHaveLength(1);
-  expect(taken).toEqual([]);
-  expect(await claimable()).toHaveLength(1);
-});
-
 test('imported deliveries wait behind fresh ones, even as the next of their record', async () => {
   await sql`update webhooks set ordering = 'record'`;
   detach = sql.notifier.attach(relay);
