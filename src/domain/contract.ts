@@ -22,8 +22,8 @@ const knownOf = <T extends string>(known: readonly T[]) =>
   );
 
 /**
- * A contract; a field left out allows everything. A process of a newer release may have set fields, types and versions
- * that this one lacks.
+ * A contract; a field left out allows everything. A process of a newer release may have set fields, types and
+ * versions that this one lacks.
  */
 export const contractSchema = v.object({
   webhookTypes: knownOf(eventTypeNames),

@@ -6,7 +6,7 @@
  */
 import pino, { type Logger } from 'pino';
 import { deliveryIdOf } from '../../workflows/delivery-id.ts';
-import { currentTrace } from '../traces/context.ts';
+import { currentTrace } from '../traces/traces.ts';
 import { loggedError } from './logged-error.ts';
 import type { Output } from './output.ts';
 

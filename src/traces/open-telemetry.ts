@@ -26,8 +26,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Settings } from '../config/variables.ts';
 import { atMost } from '../lib/at-most.ts';
-import { currentTrace, type TraceContext, traceStorage } from './context.ts';
-import type { OpenSpan, Traces } from './traces.ts';
+import { currentTrace, type OpenSpan, type TraceContext, type Traces, traceStorage } from './traces.ts';
 
 /** Spans in one request to the collector. */
 const MAX_SPANS_PER_EXPORT = 512;

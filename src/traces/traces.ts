@@ -2,9 +2,25 @@
  * Traces as the program makes them. `start-traces.ts` decides whether they are recorded; OpenTelemetry is loaded only
  * then.
  *
- * Module traces, which imports config, lib. Begin: `context.ts` for the present trace, `open-telemetry.ts` records.
+ * Module traces, which imports config, lib. Begin: this file; `open-telemetry.ts` records.
  */
-import type { TraceContext } from './context.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+export interface TraceContext {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  /** Both ids and whether the trace is recorded, as in W3C's header of that name. */
+  readonly traceparent: string;
+}
+
+export const traceStorage = new AsyncLocalStorage<TraceContext>();
+
+/** The current span, known to all code that runs within it; undefined outside of every trace. */
+export function currentTrace(): TraceContext | undefined {
+  return traceStorage.getStore();
+}
 
 /** By OpenTelemetry's semantic conventions where they name it. Never an e-shop's data, nor a URL's path or query. */
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>;

@@ -1,9 +1,8 @@
 /** The trace that deliveries are written with: that of the request that creates them. */
 import { expect, it } from 'vitest';
 import { createReleaseActivities } from '../../activities/release-order.ts';
-import type { TraceContext } from '../../src/traces/context.ts';
-import { traceStorage } from '../../src/traces/context.ts';
 import type { NewSpan, Traces } from '../../src/traces/traces.ts';
+import { type TraceContext, traceStorage } from '../../src/traces/traces.ts';
 import { minimalOrder, stockedProducts } from '../support/api/orders.ts';
 import { accepted, makeAttempt } from '../support/database/deliveries.ts';
 import { apiOfFile } from '../support/lifetimes.ts';

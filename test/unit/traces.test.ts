@@ -2,9 +2,8 @@
 import pino from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../src/config/config.ts';
-import { currentTrace } from '../../src/traces/context.ts';
 import { startTraces } from '../../src/traces/start-traces.ts';
-import { recordedBy, traced, untraced } from '../../src/traces/traces.ts';
+import { currentTrace, recordedBy, traced, untraced } from '../../src/traces/traces.ts';
 import { type Collector, createCollector } from '../support/servers/collector.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -2,7 +2,7 @@
 import { STOCK_ONLY } from '../../domain/changed-fields.ts';
 import { type EventType, eventTypeNames, eventTypes } from '../../domain/event-types.ts';
 import { isAboutStock, type Origin, OWN_ORIGIN } from '../../domain/origin.ts';
-import { currentTrace } from '../../traces/context.ts';
+import { currentTrace } from '../../traces/traces.ts';
 import type { Sql } from '../connection/pool.ts';
 import { newId, ticks } from '../ids.ts';
 import { makesAttempts } from '../pauses.ts';

@@ -2,7 +2,7 @@
  * Deliveries created by a recovery: new deliveries of earlier events. They have a class of their own, which is served
  * when no fresh delivery waits.
  */
-import { currentTrace } from '../../traces/context.ts';
+import { currentTrace } from '../../traces/traces.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { anyOf, newId, ticks } from '../ids.ts';
 import { isSettled } from '../predicates.ts';

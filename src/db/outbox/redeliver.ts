@@ -1,6 +1,6 @@
 /** Redelivery: the same event to the same webhook, as a new delivery that is handled like any other. */
 import { isOpen as isOpenState, type StoredState } from '../../domain/delivery-state.ts';
-import { currentTrace } from '../../traces/context.ts';
+import { currentTrace } from '../../traces/traces.ts';
 import { deliveriesOfEvent } from '../deliveries/deliveries-of-events.ts';
 import { newId, ticks } from '../ids.ts';
 import { isOpen } from '../predicates.ts';
