@@ -14,7 +14,10 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 /** Enough for the list of files of a package, bytes. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** The folders of the packages to publish; test/packages/contents.test.ts checks what the archives hold. */
+/**
+ * The folders of the packages to publish; test/packages/contents.test.ts and test/receiver/package.test.ts check what
+ * the archives hold.
+ */
 export const PACKAGES = ['.', './receiver'];
 
 /** What starts the image. */

@@ -79,7 +79,8 @@ it('a CommonJS project can run the kit', async () => {
 });
 
 it('the archive holds what is needed, and no sources', async () => {
-  const files = await readdir(join(project, 'node_modules/@waybill-hq/receiver'));
+  const archive = join(project, 'node_modules/@waybill-hq/receiver');
+  const files = await readdir(archive);
   expect(files.sort()).toEqual([
     'LICENSE',
     'README.md',
@@ -89,6 +90,10 @@ it('the archive holds what is needed, and no sources', async () => {
     'recipes',
     'vectors',
   ]);
+  const entries = await readdir(join(archive, 'dist'), { recursive: true, withFileTypes: true });
+  const built = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  expect(built).toContain('cli.js');
+  expect(built.filter((name) => !/\.(?:d\.ts|js)$/.test(name) || name.includes('.test.'))).toEqual([]);
 });
 
 it('the command prints the vectors, or writes them into a folder', async () => {
