@@ -2,7 +2,7 @@
  * Why an event has no delivery to a webhook (docs/interface.md, L9), derived from the webhook's state at that time.
  */
 import { STOCK_ONLY } from './changed-fields.ts';
-import { type EventType, shortTypes } from './event-types.ts';
+import type { EventType } from './event-types.ts';
 import { isOwnChange, type Origin } from './origin.ts';
 import { counted } from './text.ts';
 import type { DeactivationReason } from './webhook.ts';
@@ -31,7 +31,7 @@ export const webhookCauses = {
     'was inactive: it had been deactivated at {at} because all retries of delivery {delivery} had failed{error}.',
   gone: 'was inactive: it had been deactivated at {at} because its receiver had responded to delivery {delivery} with 410 Gone.',
   inactive: 'was inactive; since when and why is not known.',
-  otherType: 'was of the type {types} at that time.',
+  otherType: 'was of the {types} at that time.',
   stockOnly: 'did not ask for changes to stock alone.',
   ownChange: 'leaves out changes by the e-shop itself.',
   deletedBefore: 'had been deleted at {at}.',
@@ -104,7 +104,7 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
 function textOf(cause: WebhookCause, { webhookId, at, types, deliveryId, lastError }: WebhookVersion) {
   const details = {
     at: at.toISOString(),
-    types: shortTypes(types),
+    types: `${types.length === 1 ? 'type' : 'types'} ${types.join(', ')}`,
     delivery: deliveryId,
     error: lastError === null ? '' : ` (${lastError})`,
   };

@@ -3,12 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { createServer } from 'node:net';
 
-/**
- * Listens for a moment.
- * @param port 0: any free one
- * @returns the port
- * @throws the error if it cannot listen there
- */
+/** Listens for a moment. @param port 0: any free one @returns the port @throws the error if it cannot listen there */
 export async function tryPort(port: number, host: string): Promise<number> {
   const server = createServer((socket) => socket.destroy()).listen(port, host);
   await once(server, 'listening');

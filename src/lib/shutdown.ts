@@ -87,8 +87,11 @@ export function createShutdown(onProblem: (text: string) => void = () => {}) {
 
 /** Whether something stops before the time is up, or a moment later. */
 async function inTime(stopped: Promise<unknown>, timeIsUp: AbortSignal): Promise<boolean> {
-  const over = aborted(timeIsUp).then(() => sleep(MIN_STOP_TIME_MS, false));
-  return await Promise.race([stopped.then(() => true), over]);
+  const done = new AbortController();
+  const over = aborted(AbortSignal.any([timeIsUp, done.signal]))
+    .then(() => sleep(MIN_STOP_TIME_MS, false, { signal: done.signal }))
+    .catch(() => false);
+  return await Promise.race([stopped.then(() => true), over]).finally(() => done.abort());
 }
 
 /** Under npm one Ctrl-C arrives twice within this time: from the terminal, and passed on by npm. In milliseconds. */
