@@ -171,8 +171,8 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'order-wait-uses-up-the-window',
     file: 'src/db/outbox/keep-ordering.ts',
-    text: ' + (now() - d.due_at),',
-    replacement: ',',
+    text: ' end + (now() - d.due_at),',
+    replacement: ' end,',
     symptom: 'A delivery that took over failures waits behind another webhook, and is given up too early.',
     caughtBy: catchers(
       'test/db/outbox/order-of-records.test.ts',

@@ -133,6 +133,7 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
   const place = placeOf(sql);
   if (replaced) await supersede(sql, waiting, (alias) => notIndexable(sql, waitsForTurn(sql, alias)));
   const isFresh = sql`(${originalClass(sql, 'd')} = ${CLASS.fresh} and d.attempts_made = 0)`;
+  const moved = sql`(${movedByPauses(sql, 'w', sql`d.window_started_at`)})`;
   const isReplaced = sql`(w.ordering = 'latest' and exists (select ${successors(sql, place)}))`;
   // The first of each webhook (those behind older ones at others are left out below), and all of one without an
   // ordering.
@@ -151,8 +152,10 @@ async function settleRecords(sql: Pool, records: postgres.Fragment, replaced: bo
         when d.attempts_made = 0 then ${originalClass(sql, 'd')}
         when d.recovery_id is null then ${CLASS.fresh}::smallint
         else ${CLASS.retry}::smallint end,
-      -- It goes on where its predecessor was: neither pauses nor the wait since then use up any of its window.
-      window_started_at = ${movedByPauses(sql, 'w', sql`d.window_started_at`)} + (now() - d.due_at),
+      -- It goes on where its predecessor was: neither pauses nor the wait since then use up any of its window. A pause
+      -- that ends after the new start is added when the start is read.
+      window_started_at = case when w.paused_until > ${moved} + (now() - d.due_at)
+        then d.window_started_at else ${moved} end + (now() - d.due_at),
       state = case when d.attempts_made > 0 then 'retrying' else d.state end,
       next_attempt_at = case when d.attempts_made > 0 then now() else d.next_attempt_at end,
       claimed_until = case

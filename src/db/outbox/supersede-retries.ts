@@ -95,6 +95,6 @@ async function replace(sql: Sql, id: string, locked: readonly string[]) {
         next_attempt_at = case when n.id = ${id} then now() end
       from most_attempted e
       where n.id = e.superseded_by and n.attempts_made <= e.attempts_made
-        and (${waitsForTurn(sql, 'n')} or n.id = ${id} and n.attempts_made = 0))
+        and (${waitsForTurn(sql, 'n')} or n.id = ${id} and n.attempts_made = 0 and not ${hasAttemptUnderWay(sql, 'n')}))
     select id, event_type from ended`;
 }

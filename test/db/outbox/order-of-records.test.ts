@@ -1,7 +1,7 @@
 /** The order of records in the queue: claims that were lost, and many records at once. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { beginAttempts, giveUpAttempt } from '../../../src/db/deliveries/attempts.ts';
+import { beginAttempts, giveUpAttempt, loadForAttempt } from '../../../src/db/deliveries/attempts.ts';
 import { readActionTargets, recordOperatorAction } from '../../../src/db/deliveries/operator-actions.ts';
 import { claimDeliveries } from '../../../src/db/outbox/claim.ts';
 import { recordEvents } from '../../../src/db/outbox/events.ts';
@@ -233,6 +233,18 @@ test('a delivery whose attempt begins during the check is not superseded', async
   });
   expect(await replaced).toEqual([]);
   expect(await stored()).toMatchObject([{ state: 'retrying' }, { id: newest, class: CLASS.blocked }]);
+});
+
+test('a pause is counted once for a delivery that goes on at once in the place of another', async () => {
+  await sql`update webhooks set ordering = 'latest'`;
+  const [first, newest] = await happen(2);
+  await sql`update deliveries set class = ${CLASS.blocked} where id = ${String(newest)}`;
+  await sql`update deliveries set state = 'retrying', dispatched_at = now(), attempts_made = 2, window_started_at = now() - interval '9 h',
+    next_attempt_at = now() where id = ${String(first)}`;
+  await sql`update webhooks set pauses = array[tstzrange(now() - interval '5 h', now() - interval '2 h')]`;
+  await supersedeRetries(sql, String(first));
+  const windowStartedAt = Number((await loadForAttempt(sql, String(newest)))?.windowStartedAt);
+  expect((Date.now() - windowStartedAt) / 3_600_000).toBeCloseTo(6, 1);
 });
 
 test('a successor blocked behind another webhook keeps its whole window, and leaves the import’s class', async () => {
