@@ -101,10 +101,12 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
   return near === undefined ? absence('notKept', then) : absence('changedMeanwhile', near);
 }
 
+const LIST = new Intl.ListFormat('en-GB');
+
 function textOf(cause: WebhookCause, { webhookId, at, types, deliveryId, lastError }: WebhookVersion) {
   const details = {
     at: at.toISOString(),
-    types: `${types.length === 1 ? 'type' : 'types'} ${types.join(', ')}`,
+    types: `${types.length === 1 ? 'type' : 'types'} ${LIST.format(types)}`,
     delivery: deliveryId,
     error: lastError === null ? '' : ` (${lastError})`,
   };

@@ -41,7 +41,7 @@ describe('at one webhook', () => {
     ],
     [
       'otherType',
-      'was of the types CREATE_ORDER, CREATE_RETURN at that time.',
+      'was of the types CREATE_ORDER and CREATE_RETURN at that time.',
       [version(-60, { types: ['CREATE_ORDER', 'CREATE_RETURN'] }), version(5)],
     ],
     [
