@@ -93,7 +93,15 @@ async function serve({ programs, directory, remove }: Files, query = '') {
 }
 
 /** Copies a folder of a running server. Files that vanish meanwhile belong to ended work: its log has the rest. */
-const copyFolder = (from: string, to: string) => run('cp', ['-a', from, to]).catch(() => {});
+async function copyFolder(from: string, to: string): Promise<void> {
+  const { stderr } = await run('cp', ['-a', from, to], { env: { ...process.env, LC_ALL: 'C' } }).catch(
+    (error: { readonly stderr: string }) => error,
+  );
+  const problems = stderr
+    .split('\n')
+    .filter((line) => line !== '' && !line.endsWith('No such file or directory'));
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+}
 
 async function giveToServer(path: string): Promise<void> {
   const user = await ensureServerUser();
