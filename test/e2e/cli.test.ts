@@ -122,6 +122,12 @@ describe('mistakes', () => {
       /^No Waybill instance has run with DATA_DIR=nowhere: .+\.$/,
       { DATA_DIR: 'nowhere' },
     ],
+    [
+      'an unavailable database',
+      ['eshop', 'list'],
+      /^The database at DATABASE_URL cannot be reached\.$/,
+      { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/a' },
+    ],
   ])('%s is reported in one sentence', async (_, args, message, env = { DATABASE_URL: database.url }) => {
     const { error, code, printed } = await triedWaybill(args, env);
     expect(error?.trim()).toMatch(message);

@@ -65,8 +65,12 @@ const untilState = (stack: DeliveryStack, recoveryId: string, state: string) =>
 const created = async (stack: DeliveryStack, recoveryId: string) =>
   (await recoveredBy(stack.sql, recoveryId)).length;
 
-test('everything lost is delivered once, and the operator sees the progress', async () => {
-  const { stack, receiver, lost } = await subscribed();
+test.each([
+  ['under light load', {}],
+  ['in a burst', { calmPerSecond: 0 }],
+])('%s, everything lost is delivered once, and the operator sees the progress', async (when, scheduler) => {
+  const own = when === 'in a burst' ? await ownStack({ scheduler }) : shared;
+  const { stack, receiver, lost } = await subscribed(own);
   await loseMany(lost, 25);
   const recoveryId = await begin(lost);
   await untilState(stack, recoveryId, 'completed');
